@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
+/**
+ * @file scale.h
+ * @brief What the parts of FSAL_SCALE share
+ *
+ * SCALE stands between MDCACHE and a backend FSAL:
+ *
+ *     MDCACHE export    super_export of ours; its up vector is told of changes
+ *     struct scale_export
+ *     backend export    sub_export of ours; VFS, PROXY_V4, MEM, GLUSTER, ...
+ *
+ * Every method goes down to the backend's method of the same name. Two rules
+ * hold on every path, callbacks included:
+ *
+ * - While code of a layer runs, op_ctx->fsal_export is that layer's export:
+ *   scale_down() before a call down, scale_up() after it, the reverse around
+ *   a call up.
+ * - What goes up carries SCALE's objects and keys, what goes down the
+ *   backend's.
+ *
+ * One object serves every export that has the same key, so no method may
+ * assume that the export which made an object is the one now asked: the
+ * backend's export is always taken from op_ctx or from the method's argument.
+ */
+#ifndef SCALE_H
+#define SCALE_H
+
+#include "config.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "fsal.h"
+#include "FSAL/fsal_commonlib.h"
+#include "FSAL/fsal_init.h"
+#include "fsal_up.h"
+
+#include "scale_config.h"
+#include "compat.h"
+
+/** Name of the FSAL, and so of its module (libfsalscale.so) and its blocks. */
+#define SCALE_NAME "SCALE"
+
+/**
+ * Bytes that SCALE appends to a backend's key. MDCACHE looks objects up by
+ * (FSAL module, key), and the module is SCALE for all of them, so the backend
+ * must be told from the key itself. FSAL_KEY_EXTRA_BYTES (8) leaves room for
+ * it beside CEPH's own 2.
+ */
+#define SCALE_KEY_ID_BYTES sizeof(uint32_t)
+
+/** The longest key: a handle of NFSv4, what a backend adds, and our id. */
+#define SCALE_KEY_MAX (NFS4_FHSIZE + FSAL_KEY_EXTRA_BYTES)
+
+struct scale_module {
+	struct fsal_module module;
+	struct fsal_obj_ops obj_ops;
+	struct scale_config config;
+	/** false until the SCALE block has been read without error */
+	bool configured;
+};
+
+extern struct scale_module SCALE;
+
+struct scale_upcall;
+
+struct scale_export {
+	struct fsal_export export;
+	/** what the backend calls up through; outlives the export */
+	struct scale_upcall *upcall;
+	/** ends each key; see scale_backend_id() */
+	uint32_t backend_id;
+};
+
+/**
+ * An object as MDCACHE holds it: made and freed at MDCACHE's will, so it is
+ * kept small and its making free of locks and of I/O.
+ */
+struct scale_obj {
+	struct fsal_obj_handle obj;
+	/** the backend's object, ours until we release it */
+	struct fsal_obj_handle *sub;
+	/** the backend's key, then SCALE_KEY_ID_BYTES of backend id */
+	uint16_t key_len;
+	char key[];
+};
+
+static inline struct scale_export *scale_export(struct fsal_export *exp_hdl)
+{
+	assert(exp_hdl->fsal == &SCALE.module);
+	return container_of(exp_hdl, struct scale_export, export);
+}
+
+/** The backend's object below one of ours. */
+static inline struct fsal_obj_handle *
+scale_sub(const struct fsal_obj_handle *obj_hdl)
+{
+	return container_of(obj_hdl, const struct scale_obj, obj)->sub;
+}
+
+/**
+ * @brief Make @a exp the current export
+ *
+ * At shutdown Ganesha releases objects and exports without a context; then
+ * there is nothing to switch.
+ *
+ * @return What to hand to scale_up() when the call has returned.
+ */
+static inline struct fsal_export *scale_enter(struct fsal_export *exp)
+{
+	struct fsal_export *prev;
+
+	if (op_ctx == NULL)
+		return NULL;
+	prev = op_ctx->fsal_export;
+	op_ctx->fsal_export = exp;
+	return prev;
+}
+
+/** @brief Undo scale_enter() or scale_down(). */
+static inline void scale_up(struct fsal_export *prev)
+{
+	if (op_ctx != NULL)
+		op_ctx->fsal_export = prev;
+}
+
+/**
+ * @brief Go down: make the backend's export of the current export current
+ *
+ * Where the current export is not one of SCALE's (it is none while MDCACHE
+ * drops an object with a context that has no export) it is left alone.
+ *
+ * @return What to hand to scale_up() when the call has returned.
+ */
+static inline struct fsal_export *scale_down(void)
+{
+	struct fsal_export *cur;
+
+	if (op_ctx == NULL)
+		return NULL;
+	cur = op_ctx->fsal_export;
+	if (likely(cur != NULL && cur->fsal == &SCALE.module))
+		op_ctx->fsal_export = cur->sub_export;
+	return cur;
+}
+
+/* handle.c: making and naming objects */
+
+/**
+ * @brief Wrap an object of the backend
+ *
+ * The current export must be SCALE's. Takes over @a sub: it is released with
+ * the object that is returned.
+ *
+ * @return The object for MDCACHE; never NULL (Ganesha ends when it is out of
+ *         memory).
+ */
+struct fsal_obj_handle *scale_wrap(struct fsal_obj_handle *sub);
+
+/**
+ * @brief Append a backend's id to a key
+ *
+ * @param[in,out] key  The backend's key, with SCALE_KEY_ID_BYTES of room
+ *                     behind it
+ * @param[in]     id   From the export
+ */
+static inline void scale_key_append(struct gsh_buffdesc *key, uint32_t id)
+{
+	memcpy((char *)key->addr + key->len, &id, sizeof(id));
+	key->len += sizeof(id);
+}
+
+/* Each file fills in the methods it has; default_methods.c has filled in the
+ * rest.
+ */
+void scale_obj_ops_init(struct fsal_obj_ops *ops);
+void scale_handle_ops_init(struct fsal_obj_ops *ops);
+void scale_dirent_ops_init(struct fsal_obj_ops *ops);
+void scale_file_ops_init(struct fsal_obj_ops *ops);
+void scale_xattr_ops_init(struct fsal_obj_ops *ops);
+void scale_pnfs_ops_init(struct fsal_obj_ops *ops);
+
+void scale_export_ops_init(struct export_ops *ops);
+void scale_handle_export_ops_init(struct export_ops *ops);
+void scale_fsinfo_export_ops_init(struct export_ops *ops);
+void scale_pnfs_export_ops_init(struct export_ops *ops);
+
+/* export.c */
+
+fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
+				  void *parse_node,
+				  struct config_error_type *err_type,
+				  const struct fsal_up_vector *up_ops);
+fsal_status_t scale_update_export(struct fsal_module *fsal_hdl,
+				  void *parse_node,
+				  struct config_error_type *err_type,
+				  struct fsal_export *original,
+				  struct fsal_module *updated_super);
+
+/* upcall.c */
+
+/** Put SCALE's methods into an up vector. */
+void scale_up_ops_init(struct fsal_up_vector *ops);
+
+/**
+ * @brief Make the vector that a backend calls up through, closed
+ *
+ * @param[in] exp    The export it belongs to
+ * @param[in] super  MDCACHE's vector, which events go on to
+ */
+struct scale_upcall *scale_upcall_new(struct scale_export *exp,
+				      const struct fsal_up_vector *super);
+
+/** What create_export of the backend is given. */
+const struct fsal_up_vector *scale_upcall_vector(struct scale_upcall *up);
+
+/** @brief Let events through, once the export is complete. */
+void scale_upcall_open(struct scale_upcall *up, uint32_t backend_id);
+
+/** Is this vector one of SCALE's, that is: is SCALE above already? */
+bool scale_upcall_is_ours(const struct fsal_up_vector *vec);
+
+/**
+ * @brief Take the vector away from the backend
+ *
+ * An event that comes later is dropped.
+ *
+ * @param[in] up    May have been closed before
+ * @param[in] wait  Wait for the events on their way to end. Not from a thread
+ *                  that may itself bring one.
+ */
+void scale_upcall_close(struct scale_upcall *up, bool wait);
+
+#endif /* SCALE_H */
