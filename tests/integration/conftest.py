@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: LGPL-3.0-or-later
+"""Integration tests: real servers, real clients.
+
+All of them, two at a time (needs root; packages are in packages.txt):
+
+    SCALE_MODULE=build/fsal_scale/libfsalscale.so \\
+        /usr/bin/python3 -m pytest -n 2 tests/integration
+
+One test, one backend, one version:
+
+    ... -m pytest tests/integration -k 'VFS and 4.1 and rename_over_file'
+
+--stack=stock runs the same tests on Ganesha without SCALE, --stack=null with
+FSAL_NULL in its place: what fails there too is the protocol's, the backend's
+or the test's doing.  --keep=DIR leaves each server's and client's folder
+(configuration, logs, console) in DIR.  On a failure the ends of the server's
+log and of the client's kernel log are part of the report.
+
+A kernel-client check is a function check_NAME(ctx) in guest/check_*.py; it is
+found by itself and runs for each backend and version (see guest/context.py).
+Where a backend differs, guest behaviour is stated in differences.py: with the
+symptom, which is asserted, and the reason.
+"""
+
+import os
+import pathlib
+import shutil
+import tempfile
+
+import pytest
+
+from harness.ganesha import Stack
+
+HERE = pathlib.Path(__file__).parent
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("scale")
+    group.addoption("--stack", choices=("scale", "stock", "null"),
+                    default="scale", help="what is put over the backend")
+    group.addoption("--keep", metavar="DIR",
+                    help="make the run folders in DIR and leave them there")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "xdist_group(name): for pytest -n")
+    if hasattr(config.option, "dist") and config.option.dist == "load":
+        config.option.dist = "loadgroup"
+    if os.geteuid() != 0:
+        raise pytest.UsageError("the integration tests need root: "
+                                "namespaces, tap devices, file handles")
+
+
+@pytest.fixture(scope="session")
+def stack(pytestconfig):
+    """The stack that the servers are started with."""
+    name = pytestconfig.getoption("stack")
+    if name != "scale":
+        return Stack(name)
+    module = pathlib.Path(os.environ.get(
+        "SCALE_MODULE", HERE.parents[1] / "build/fsal_scale/libfsalscale.so"))
+    if not module.is_file():
+        pytest.exit(f"no module at {module}: build it, and set SCALE_MODULE",
+                    returncode=2)
+    return Stack(name, module)
+
+
+@pytest.fixture(scope="session")
+def folder(pytestconfig):
+    """Makes a new folder for a server: folder("name")."""
+    keep = pytestconfig.getoption("keep")
+    base = pathlib.Path(tempfile.mkdtemp(prefix="scale-", dir=keep))
+    base.chmod(0o755)
+
+    def make(name):
+        for number in range(1000):
+            path = base / f"{name}-{number}"
+            if not path.exists():
+                path.mkdir()
+                return path
+        raise RuntimeError(f"a thousand folders for {name} in {base}")
+
+    yield make
+    if not keep:
+        shutil.rmtree(base)
+
+
+@pytest.fixture
+def report(request):
+    """report(thing): add thing.tail() to the report if the test fails."""
+    things = []
+    yield things.append
+    call = getattr(request.node, "call_report", None)
+    if call is not None and call.failed:
+        for thing in things:
+            print(thing.tail())
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    result = (yield).get_result()
+    if result.when == "call":
+        item.call_report = result

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: LGPL-3.0-or-later
+"""The Linux kernel client on each backend by each protocol version."""
+
+import ast
+import pathlib
+
+import pytest
+
+from backends import BACKENDS
+from differences import difference
+from harness.instance import Instance
+from harness.kclient import GuestFailure
+
+GUEST = pathlib.Path(__file__).parent / "guest"
+VERSIONS = ("3", "4.0", "4.1")
+
+
+def guest_checks():
+    """All "module:check_name", in the order they are written."""
+    found = []
+    for path in sorted(GUEST.glob("check_*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if (isinstance(node, ast.FunctionDef)
+                    and node.name.startswith("check_")):
+                found.append(f"{path.stem}:{node.name}")
+    return found
+
+
+def cases():
+    """Grouped so that a server is started once and one worker has it."""
+    for backend in BACKENDS:
+        for version in VERSIONS:
+            for check in guest_checks():
+                yield pytest.param(
+                    backend, version, check,
+                    id=f"{backend}-{version}-"
+                       f"{check.partition(':check_')[2]}",
+                    marks=pytest.mark.xdist_group(backend))
+
+
+@pytest.fixture(scope="module")
+def instances(stack, folder):
+    """One Instance a backend, the last one kept until another is wanted."""
+    running = {}
+
+    def get(name):
+        if name not in running:
+            for old in list(running):
+                running.pop(old).stop()
+            rundir = folder(name)
+            running[name] = Instance(rundir, stack, BACKENDS[name](rundir))
+        return running[name]
+
+    yield get
+    for instance in running.values():
+        instance.stop()
+
+
+@pytest.mark.parametrize("backend, version, check", cases())
+def test_check(instances, report, backend, version, check):
+    instance = instances(backend)
+    report(instance)
+    expected = difference(backend, version, check.partition(":check_")[2])
+    if expected is None:
+        instance.check(check, version)
+    else:
+        with pytest.raises(GuestFailure, match=expected.symptom):
+            instance.check(check, version)
+    assert instance.server.running, "the server ended"
+    assert not instance.server.crashes()
