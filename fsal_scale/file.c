@@ -29,11 +29,11 @@ scale_open2(struct fsal_obj_handle *obj_hdl, struct state_t *state,
 	 * nothing then, some (PROXY_V4) the very object they were called
 	 * with: neither is a new one, and to wrap it would free it twice.
 	 */
-	if (FSAL_IS_ERROR(status) || name == NULL)
+	if (name == NULL) {
 		*new_obj = NULL;
-	else
-		*new_obj = scale_wrap(sub_new);
-	return status;
+		return status;
+	}
+	return scale_wrap_result(status, sub_new, new_obj);
 }
 
 /** What the backend hands back when a read or a write is done. */

@@ -36,12 +36,20 @@ struct fsal_obj_handle *scale_wrap(struct fsal_obj_handle *sub)
 	return &self->obj;
 }
 
-/* Wrap what a method returned, if it returned anything. */
-static fsal_status_t wrap_result(fsal_status_t status,
-				 struct fsal_obj_handle *sub,
-				 struct fsal_obj_handle **new_obj)
+fsal_status_t scale_wrap_result(fsal_status_t status,
+				struct fsal_obj_handle *sub,
+				struct fsal_obj_handle **new_obj)
 {
-	*new_obj = FSAL_IS_ERROR(status) ? NULL : scale_wrap(sub);
+	*new_obj = NULL;
+	if (FSAL_IS_ERROR(status))
+		return status;
+	if (sub == NULL) {
+		LogCrit(COMPONENT_FSAL,
+			"FSAL %s reported success and returned no object",
+			op_ctx->fsal_export->sub_export->fsal->name);
+		return fsalstat(ERR_FSAL_SERVERFAULT, 0);
+	}
+	*new_obj = scale_wrap(sub);
 	return status;
 }
 
@@ -100,7 +108,7 @@ static fsal_status_t scale_lookup(struct fsal_obj_handle *dir_hdl,
 
 	status = dir->obj_ops->lookup(dir, name, &sub, attrs_out);
 	scale_up(self);
-	return wrap_result(status, sub, handle);
+	return scale_wrap_result(status, sub, handle);
 }
 
 static fsal_status_t scale_mkdir(struct fsal_obj_handle *dir_hdl,
@@ -116,7 +124,7 @@ static fsal_status_t scale_mkdir(struct fsal_obj_handle *dir_hdl,
 
 	status = dir->obj_ops->mkdir(dir, name, attrs_in, &sub, attrs_out);
 	scale_up(self);
-	return wrap_result(status, sub, new_obj);
+	return scale_wrap_result(status, sub, new_obj);
 }
 
 static fsal_status_t scale_mknode(struct fsal_obj_handle *dir_hdl,
@@ -133,7 +141,7 @@ static fsal_status_t scale_mknode(struct fsal_obj_handle *dir_hdl,
 	status = dir->obj_ops->mknode(dir, name, nodetype, attrs_in, &sub,
 				      attrs_out);
 	scale_up(self);
-	return wrap_result(status, sub, new_obj);
+	return scale_wrap_result(status, sub, new_obj);
 }
 
 static fsal_status_t scale_symlink(struct fsal_obj_handle *dir_hdl,
@@ -150,7 +158,7 @@ static fsal_status_t scale_symlink(struct fsal_obj_handle *dir_hdl,
 	status = dir->obj_ops->symlink(dir, name, link_path, attrs_in, &sub,
 				       attrs_out);
 	scale_up(self);
-	return wrap_result(status, sub, new_obj);
+	return scale_wrap_result(status, sub, new_obj);
 }
 
 static fsal_status_t scale_readlink(struct fsal_obj_handle *obj_hdl,
@@ -322,7 +330,7 @@ static fsal_status_t scale_lookup_path(struct fsal_export *exp_hdl,
 
 	status = sub_exp->exp_ops.lookup_path(sub_exp, path, &sub, attrs_out);
 	scale_up(self);
-	return wrap_result(status, sub, handle);
+	return scale_wrap_result(status, sub, handle);
 }
 
 /* Never called in 4.3; a backend that had junctions of its own would return
@@ -341,7 +349,7 @@ static fsal_status_t scale_lookup_junction(struct fsal_export *exp_hdl,
 						  &sub);
 	scale_up(self);
 	*handle = NULL;
-	return sub == NULL ? status : wrap_result(status, sub, handle);
+	return sub == NULL ? status : scale_wrap_result(status, sub, handle);
 }
 
 static fsal_status_t scale_create_handle(struct fsal_export *exp_hdl,
@@ -357,7 +365,7 @@ static fsal_status_t scale_create_handle(struct fsal_export *exp_hdl,
 	status = sub_exp->exp_ops.create_handle(sub_exp, fh_desc, &sub,
 						attrs_out);
 	scale_up(self);
-	return wrap_result(status, sub, handle);
+	return scale_wrap_result(status, sub, handle);
 }
 
 static fsal_status_t scale_wire_to_host(struct fsal_export *exp_hdl,

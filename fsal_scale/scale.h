@@ -159,6 +159,20 @@ static inline struct fsal_export *scale_down(void)
 struct fsal_obj_handle *scale_wrap(struct fsal_obj_handle *sub);
 
 /**
+ * @brief Wrap what a backend's method returned, if it returned anything
+ *
+ * @param[in]  status   The method's
+ * @param[in]  sub      The object it returned; looked at on success only
+ * @param[out] new_obj  For MDCACHE; NULL after an error
+ *
+ * @return @a status, or ERR_FSAL_SERVERFAULT when the backend says that it
+ *         succeeded but returned no object.
+ */
+fsal_status_t scale_wrap_result(fsal_status_t status,
+				struct fsal_obj_handle *sub,
+				struct fsal_obj_handle **new_obj);
+
+/**
  * @brief Append a backend's id to a key
  *
  * @param[in,out] key  The backend's key, with SCALE_KEY_ID_BYTES of room

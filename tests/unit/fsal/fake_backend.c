@@ -219,6 +219,8 @@ static fsal_status_t fake_lookup(struct fsal_obj_handle *dir, const char *name,
 	fake_call.arg[2] = (uintptr_t)attrs_out;
 	if (strcmp(name, "absent") == 0)
 		return fsalstat(ERR_FSAL_NOENT, ENOENT);
+	if (strcmp(name, "lie") == 0)
+		return made();
 	*handle = make_obj(name, REGULAR_FILE);
 	return made();
 }

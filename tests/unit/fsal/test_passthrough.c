@@ -318,6 +318,11 @@ static void test_lookup(void)
 	CU_ASSERT_EQUAL(status.major, ERR_FSAL_NOENT);
 	CU_ASSERT_PTR_NULL(new_obj);
 	CU_ASSERT_PTR_EQUAL(op_ctx->fsal_export, scale);
+
+	/* Success without an object, from a backend that lies. */
+	status = obj->obj_ops->lookup(obj, "lie", &new_obj, &attrs);
+	CU_ASSERT_EQUAL(status.major, ERR_FSAL_SERVERFAULT);
+	CU_ASSERT_PTR_NULL(new_obj);
 }
 
 static void test_create(void)

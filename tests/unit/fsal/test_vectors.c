@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "cunit_main.h"
+#include "nfs_init.h"
 #include "slots.h"
 
 /** Methods that SCALE leaves to Ganesha, and why that is right. */
@@ -105,6 +106,7 @@ static bool load_backend(const struct backend *b, struct vectors *v)
 		fprintf(stderr, "%s is not as expected\n", path);
 		return false;
 	}
+	fsal_put((struct fsal_module *)v->module);
 	v->obj = defaults.obj;
 	v->export = defaults.export;
 	obj_init(&v->obj);
@@ -117,6 +119,7 @@ static int setup(void)
 	struct req_op_context ctx = { 0 };
 	bool loaded = true;
 
+	nfs_prereq_init("test", "localhost", NIV_EVENT, "STDERR", false);
 	if (register_fsal(&plain, "PLAIN", FSAL_MAJOR_VERSION,
 			  FSAL_MINOR_VERSION, FSAL_ID_NO_PNFS) != 0)
 		return -1;
