@@ -66,7 +66,8 @@ def check_times_now(ctx):
     write(ctx.path("f"), b"")
     os.utime(ctx.path("f"), ns=(1, 1))
     os.utime(ctx.path("f"))
-    assert ctx.same("f")["mtime_ns"] > 1_000_000_000 * SECOND
+    stamp = ctx.same("f")["mtime_ns"]
+    assert stamp > 1_000_000_000 * SECOND, f"mtime is {stamp} ns"
 
 
 def check_write_changes_times(ctx):
@@ -121,6 +122,9 @@ def check_acl_is_refused(ctx):
         ["setfacl", "-m", "u:1000:rw", ctx.path("f")],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         check=False)
-    assert result.returncode and "not supported" in result.stdout, \
+    # Over v3 the server takes the call and then fails it.
+    reason = ("Input/output error" if ctx.version == "3"
+              else "Operation not supported")
+    assert result.returncode and reason in result.stdout, \
         f"setfacl: {result.returncode} {result.stdout!r}"
     ctx.same("f")

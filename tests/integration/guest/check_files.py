@@ -122,12 +122,21 @@ def check_write_needs_permission(ctx):
     assert read(ctx.path("f")) == b"root's"
     with fails(errno.EACCES):
         os.open(ctx.path("f"), os.O_WRONLY)
-    with fails(errno.EACCES):
-        os.open(ctx.path("new"), os.O_CREAT | os.O_WRONLY)
-    with fails(errno.EACCES):
-        os.unlink(ctx.path("f"))
     with fails(errno.EPERM):
         os.chmod(ctx.path("f"), 0o777)
+
+
+def check_create_and_remove_need_permission(ctx):
+    os.chmod(ctx.dir, 0o755)
+    write(ctx.path("root's"), b"")
+    os.setegid(1234)
+    os.seteuid(1234)
+    with fails(errno.EACCES):
+        os.mkdir(ctx.path("d"))
+    with fails(errno.EACCES):
+        os.open(ctx.path("f"), os.O_CREAT | os.O_WRONLY)
+    with fails(errno.EACCES):
+        os.unlink(ctx.path("root's"))
 
 
 def check_statfs(ctx):

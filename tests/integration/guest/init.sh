@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: LGPL-3.0-or-later
 # First process of the guest kernel.  The host's / is mounted read-only; its
 # run folder, where this script is, is the only part that can be written.
-# `client.env` there gives address=, gateway=, port= and name=.
+# `client.env` there gives address=, gateway=, port= and name=; the kernel's
+# command line gives rundir=.
+: "${rundir:?}"
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
 unset TMPDIR
 
@@ -13,6 +15,7 @@ mkdir -p /run/client /run/lock /run/rpcbind /run/modules/lib/modules /run/mnt
 mount -t hostfs none /run/client -o "$rundir"
 # shellcheck source=/dev/null
 . /run/client/client.env
+: "${address:?}" "${gateway:?}" "${port:?}" "${name:?}"
 
 mount --bind /usr/lib/uml/modules /run/modules/lib/modules
 modprobe -d /run/modules -a nfs nfsv3 nfsv4

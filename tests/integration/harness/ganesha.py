@@ -78,7 +78,7 @@ class Settings:
 
 
 class Ganesha:
-    """A server; files are in `rundir`, exports may be changed while it runs."""
+    """A server; its files are in `rundir`, its exports may change."""
 
     def __init__(self, namespace, rundir, stack, exports, settings=None):
         self.ns = namespace
