@@ -145,8 +145,10 @@ def _show_change(options, result):
     elif result["restarted"]:
         print(f"{options.service} restarted")
     elif result["restart_needed"]:
-        print("restart the server for this to take effect: systemctl restart "
-              f"{options.service}")
+        # Where --restart failed, its error follows.
+        if not options.restart:
+            print("restart the server for this to take effect: systemctl "
+                  f"restart {options.service}")
     elif options.restart:
         print(f"nothing changed: {options.service} is not restarted")
 
