@@ -3,15 +3,10 @@
 
 import os
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parents[3]
-COMMAND = PROJECT / "config" / "scalectl" / "scalectl"
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(PROJECT / "config"))
+from scalectl_places import COMMAND
 
 
 @pytest.fixture

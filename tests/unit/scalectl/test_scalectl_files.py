@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from conftest import COMMAND, PROJECT
+from scalectl_places import COMMAND, PROJECT
 from scalectl import files, parameters
 from scalectl.config_command import change
 from scalectl.errors import ScalectlError

@@ -12,7 +12,7 @@ from scalectl import parameters
 from scalectl.config_command import change
 from scalectl.errors import ConfigError
 from scalectl.ganesha_conf import Block, Config
-from test_properties import SETTINGS, configurations
+from test_scalectl_properties import SETTINGS, configurations
 
 NO_ERRORS = "(no errors)"
 
