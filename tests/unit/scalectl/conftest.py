@@ -3,10 +3,16 @@
 
 import os
 import subprocess
+import tempfile
 
 import pytest
+from hypothesis.configuration import set_hypothesis_home_dir
 
 from scalectl_places import COMMAND
+
+# Hypothesis keeps tables on disk, by default in the current folder.
+HYPOTHESIS_HOME = tempfile.TemporaryDirectory(prefix="hypothesis-")
+set_hypothesis_home_dir(HYPOTHESIS_HOME.name)
 
 
 @pytest.fixture
