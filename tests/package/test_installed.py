@@ -6,18 +6,19 @@ import re
 # ganesha.nfsd with the default plug-in folder, the sample configuration for
 # VFS, and an rpcbind, until it serves.
 SERVE = """
-mkdir -p /run/rpcbind /run/ganesha /run/lock /tmp/exported
-touch /tmp/exported/a-file
+mkdir -p /run/rpcbind /run/ganesha /run/lock /srv
+mount -t tmpfs srv /srv
+mkdir /srv/nfs
+touch /srv/nfs/a-file
 rpcbind
-sed 's|Path = .*;|Path = "/tmp/exported";|' \
-    /usr/share/doc/nfs-ganesha-scale/examples/vfs.conf >/tmp/ganesha.conf
-ganesha.nfsd -F -f /tmp/ganesha.conf -L /tmp/ganesha.log -p /run/g.pid &
+ganesha.nfsd -F -f /usr/share/doc/nfs-ganesha-scale/examples/vfs.conf \
+    -L /tmp/ganesha.log -p /run/g.pid &
 server=$!
 for ((i = 0; i < 200; i++)); do
     grep -q 'NFS SERVER INITIALIZED' /tmp/ganesha.log 2>/dev/null && break
     sleep 0.1
 done
-echo "exported: $(nfs-ls 'nfs://127.0.0.1/scale?version=4')"
+echo "exported: $(nfs-ls 'nfs://127.0.0.1/srv/nfs?version=4')"
 kill $server
 wait $server
 cat /tmp/ganesha.log
@@ -40,8 +41,9 @@ def test_installed_command_runs(in_machine):
 
 def test_removal_leaves_nothing(in_machine):
     difference = in_machine("""
-list() { find /usr /etc /var/lib /opt -path /var/lib/dpkg -prune -o -print |
-    sort; }
+list() { find /etc /opt /usr/lib/*/ganesha /usr/sbin /usr/share/*ganesha* \
+    /usr/share/bash-completion /usr/share/doc /usr/share/lintian /usr/share/man /var/lib \
+    -path /var/lib/dpkg -prune -o -print 2>/dev/null | sort; }
 list >/tmp/before
 """ + INSTALL + """
 scalectl --version
