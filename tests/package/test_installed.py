@@ -42,7 +42,8 @@ def test_installed_command_runs(in_machine):
 def test_removal_leaves_nothing(in_machine):
     difference = in_machine("""
 list() { find /etc /opt /usr/lib/*/ganesha /usr/sbin /usr/share/*ganesha* \
-    /usr/share/bash-completion /usr/share/doc /usr/share/lintian /usr/share/man /var/lib \
+    /usr/share/bash-completion /usr/share/doc /usr/share/lintian \
+    /usr/share/man /var/lib \
     -path /var/lib/dpkg -prune -o -print 2>/dev/null | sort; }
 list >/tmp/before
 """ + INSTALL + """

@@ -28,6 +28,15 @@ def test_uninstall_leaves_nothing(tmp_path):
     foreign.write_text("not ours")
     make("uninstall", tmp_path)
     assert files_below(tmp_path) == ["usr/sbin/foreign"]
+    assert list(tmp_path.rglob("nfs-ganesha-scale")) == []
+
+
+def test_uninstall_keeps_what_others_put_beside(tmp_path):
+    make("install", tmp_path)
+    notes = tmp_path / "usr/share/doc/nfs-ganesha-scale/examples/notes"
+    notes.write_text("not ours")
+    make("uninstall", tmp_path)
+    assert files_below(tmp_path) == [str(notes.relative_to(tmp_path))]
 
 
 def test_uninstall_without_install_says_so(tmp_path):
