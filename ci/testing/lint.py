@@ -78,9 +78,9 @@ def clang_tidy(runner):
 
 def licence(runner, files):
     """Each file of the project tells its licence."""
-    exempt = {"LICENSE", ".clang-format", ".gitignore", "config/packaging/copyright",
-              "config/packaging/changelog.in",
-              "config/packaging/lintian-overrides", "README.md"}
+    exempt = {"LICENSE", "README.md", ".clang-format", ".gitignore",
+              "config/packaging/copyright", "config/packaging/changelog.in",
+              "config/packaging/lintian-overrides"}
     without = [name for name in files if name not in exempt
                and b"SPDX-License-Identifier: LGPL-3.0-or-later"
                not in (TOP / name).read_bytes()[:400]]
