@@ -143,17 +143,14 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture
 def report(request):
-    """report(thing): add thing.tail() to the report if the test fails."""
-    things = []
-    yield things.append
-    call = getattr(request.node, "call_report", None)
-    if call is not None and call.failed:
-        for thing in things:
-            print(thing.tail())
+    """report(thing): thing.tail() is in the report if the test fails."""
+    request.node.things = []
+    return request.node.things.append
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     result = (yield).get_result()
-    if result.when == "call":
-        item.call_report = result
+    if result.failed and result.when != "teardown":
+        for thing in getattr(item, "things", ()):
+            result.sections.append(("servers and clients", thing.tail()))

@@ -10,11 +10,11 @@ REFUSED = "Protocol not supported"
 
 
 @pytest.mark.parametrize("setting, refused", (
-    ("0", {"4.1"}), ("1", {"4.0"}), ("0,1", set())))
+    ("0", {"4.1", "4.2"}), ("1", {"4.0", "4.2"}), ("0,1", {"4.2"})))
 def test_minor_versions(own_instance, setting, refused):
     instance = own_instance("VFS", settings=Settings(minor_versions=setting))
     client = instance.client()
-    for version in ("3", "4.0", "4.1"):
+    for version in ("3", "4.0", "4.1", "4.2"):
         if version in refused:
             with pytest.raises(GuestFailure, match=REFUSED):
                 client.mount(version, instance.export.pseudo)

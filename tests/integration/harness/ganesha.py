@@ -75,7 +75,7 @@ class Settings:
     blocks: list = field(default_factory=list)
     log_level: str = "EVENT"
     protocols: str = "3,4"
-    nlm: bool = False
+    nlm: bool = True
 
 
 class Ganesha:
