@@ -92,7 +92,8 @@ def test_counting_under_a_lock(pair):
                for client, path in zip(clients, paths)]
     for client, future in zip(clients, running):
         client.wait(future)
-    assert int(clients[0].call("steps:read", path=paths[0] + "/n")) == 30
+    for client, path in zip(clients, paths):
+        assert int(client.call("locks:locked_read", path=path + "/n")) == 30
 
 
 @pytest.mark.parametrize("backend, version", CASES)
