@@ -50,6 +50,9 @@ def pytest_configure(config):
     if os.geteuid() != 0:
         raise pytest.UsageError("the integration tests need root: "
                                 "namespaces, tap devices, file handles")
+    if config.getoption("stack") == "scale" and not module_path().is_file():
+        raise pytest.UsageError(f"no module at {module_path()}: build it, "
+                                "or set SCALE_MODULE to where it is")
 
 
 @pytest.fixture(scope="session")
@@ -58,12 +61,13 @@ def stack(pytestconfig):
     name = pytestconfig.getoption("stack")
     if name != "scale":
         return Stack(name)
-    module = pathlib.Path(os.environ.get(
+    return Stack(name, module_path())
+
+
+def module_path():
+    """Where the module under test should be."""
+    return pathlib.Path(os.environ.get(
         "SCALE_MODULE", HERE.parents[1] / "build/fsal_scale/libfsalscale.so"))
-    if not module.is_file():
-        pytest.exit(f"no module at {module}: build it, and set SCALE_MODULE",
-                    returncode=2)
-    return Stack(name, module)
 
 
 @pytest.fixture(scope="session")
