@@ -21,8 +21,10 @@ IO = 5
 REFUSALS = {STALE, BADHANDLE, GARBAGE_ARGS, INVAL, SERVERFAULT, NOFILEHANDLE,
             NOENT, IO}
 # What stock Ganesha does.  A removed file's handle: behind FSAL_PROXY_V4 the
-# second server keeps the file open, and so alive, and libcephfs its inode.
-GONE = dict.fromkeys(("PROXY_V4", "CEPH"), {OK, STALE, BADHANDLE})
+# second server keeps the file open, and so alive, and libcephfs its inode;
+# FSAL_GLUSTER may say NOENT, which is no answer to GETATTR.
+GONE = {"PROXY_V4": {OK, STALE, BADHANDLE}, "CEPH": {OK, STALE, BADHANDLE},
+        "GLUSTER": {NOENT, STALE, BADHANDLE}}
 # How many of the changed handles are taken: flags may be changed without
 # harm; FSAL_CEPH does not look at a snapshot's number, FSAL_GLUSTER not at
 # the volume's.
