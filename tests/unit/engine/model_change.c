@@ -150,6 +150,7 @@ static void finish_name(struct actor *a, struct activity *act, struct target *t)
 				name_of(a, t->name), outcome,
 				outcome == MDX_NAME_PRESENT ? &child : NULL,
 				act->ttl_ms, flags);
+	exact_made(a->run, t->object);
 	raise_to(&b->voided, before);
 	if (r && r != -ESTALE && r != -ENOSPC)
 		wrong(a, "mdx_changed_name of directory %u: %d", t->object, r);

@@ -92,18 +92,17 @@ void check_entry(struct actor *a, unsigned int object,
 	if (answer->key_len != key.len || answer->backend != key.backend ||
 	    memcmp(answer->key, key.bytes, key.len) != 0)
 		wrong(a, "%s of object %u: another key", where, object);
-	if (!(want & (MDX_ACL | MDX_OTHER)) && (given->acl || given->other))
+	if ((given->acl && !(want & MDX_ACL)) ||
+	    (given->other && !(want & MDX_OTHER)))
 		wrong(a, "%s of object %u: attachment not asked for", where,
 		      object);
 	for (unsigned int g = 0; g < GROUPS; g++) {
 		uint32_t bit = 1u << g;
 
-		if (!(given->valid & bit))
+		/* Of these, only what was asked for is told. */
+		if (bit & (MDX_ACL | MDX_OTHER) && !(want & bit))
 			continue;
-		if (bit & (MDX_LINK | MDX_PARENT))
-			continue;
-		if (bit & (MDX_ACL | MDX_OTHER) &&
-		    !(want & (MDX_ACL | MDX_OTHER)))
+		if (!(given->valid & bit) || bit & (MDX_LINK | MDX_PARENT))
 			continue;
 		if (bounds->group[g] != same_bound) {
 			same_bound = bounds->group[g];

@@ -6,6 +6,8 @@
 
 #include "model_run.h"
 
+#define EXACT_BLOBS (uint32_t)(MDX_LINK | MDX_PARENT)
+
 bool exact_create(struct run *run)
 {
 	struct exact *x;
@@ -48,10 +50,23 @@ void exact_put(struct run *run, unsigned int object, uint32_t groups,
 
 	if (!x)
 		return;
-	if (now_ms(run) > x->until[object])
-		x->known[object] = 0; /* had expired, was dropped */
+	if (now_ms(run) > x->until[object]) /* had expired, was dropped */
+		x->known[object] &= x->remade[object] ? EXACT_BLOBS : 0;
+	x->remade[object] = false;
 	x->known[object] |= groups;
 	x->until[object] = end_of_life(run, ttl_ms);
+}
+
+void exact_blob(struct run *run, unsigned int object, uint32_t which)
+{
+	if (run->exact)
+		run->exact->known[object] |= which;
+}
+
+void exact_made(struct run *run, unsigned int object)
+{
+	if (run->exact)
+		run->exact->remade[object] = true;
 }
 
 void exact_drop(struct run *run, unsigned int object, uint32_t groups)
@@ -83,6 +98,9 @@ void exact_check(struct actor *a, unsigned int object, uint32_t valid,
 	if (valid & ~x->known[object])
 		wrong(a, "object %u: groups 0x%x are told, and cannot be known",
 		      object, valid & ~x->known[object]);
+	valid &= ~EXACT_BLOBS;
+	if (!valid)
+		return;
 	if (asked_ms > x->until[object])
 		wrong(a, "object %u: told %llu ms after the end of its life",
 		      object,
@@ -92,6 +110,21 @@ void exact_check(struct actor *a, unsigned int object, uint32_t valid,
 		wrong(a, "object %u: %u ms are said to be left of %llu", object,
 		      left_ms,
 		      (unsigned long long)(x->until[object] - asked_ms));
+}
+
+void exact_check_blob(struct actor *a, unsigned int object, uint32_t which,
+		      uint64_t asked_ms)
+{
+	struct exact *x = a->run->exact;
+
+	if (!x)
+		return;
+	if (!(which & x->known[object]))
+		wrong(a, "object %u: blob 0x%x is told, and cannot be known",
+		      object, which);
+	if (!x->remade[object] && asked_ms > x->until[object])
+		wrong(a, "object %u: a blob is told after the end of its life",
+		      object);
 }
 
 void exact_check_name(struct actor *a, unsigned int dir, unsigned int name,

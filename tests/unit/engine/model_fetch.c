@@ -89,8 +89,8 @@ static void put_blob(struct actor *a, struct activity *act)
 	if (r == -ENOENT)
 		return;
 	check_ticket(a, r, voided, act->begun, "blob of object", act->object);
-	if (r == 0 && a->run->exact)
-		a->run->exact->known[act->object] |= which;
+	if (r == 0)
+		exact_blob(a->run, act->object, which);
 }
 
 static bool step_fetch_entry(struct actor *a, struct activity *act)
@@ -135,6 +135,7 @@ static void put_name(struct actor *a, struct activity *act)
 	r = engine_name_put(&a->run->engine, act->ticket, key_of(a, act->dir),
 			    name_of(a, act->name),
 			    act->child == ABSENT ? NULL : &child, act->ttl_ms);
+	exact_made(a->run, act->dir);
 	check_ticket(a, r, voided, act->begun, "name", act->name);
 	if (r == 0)
 		exact_name(a->run, act->dir, act->name, act->ttl_ms);
@@ -247,6 +248,7 @@ static bool step_population(struct actor *a, struct activity *act)
 		r = mdx_populate_begin(a->run->engine.c, key_of(a, act->dir),
 				       &act->population);
 		act->begun = tick();
+		exact_made(a->run, act->dir);
 		if (r == 0)
 			raise_to(&dir->begun, before);
 		act->stage = 1;

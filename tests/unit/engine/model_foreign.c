@@ -80,15 +80,15 @@ static void check_incomplete(struct actor *a, unsigned int dir)
 
 void announce_entry(struct actor *a, unsigned int object)
 {
-	uint32_t n = random_below(&a->rng, 64);
+	uint32_t n = random_below(&a->rng, 400);
 
 	if (n == 0)
 		invalidate_all(a);
 	else if (n < 3)
 		invalidate_backend(a, a->run->world->objects[object].backend);
-	else if (n < 10)
-		forget(a, object);
 	else if (n < 20)
+		forget(a, object);
+	else if (n < 100)
 		invalidate_groups(a, object,
 				  (uint32_t)random_next(&a->rng) &
 					  (MDX_ALL | MDX_PAGES));
@@ -101,16 +101,16 @@ void announce_name(struct actor *a, unsigned int dir, unsigned int name)
 {
 	struct directory *d = &a->run->world->dirs[dir];
 	const struct name *n = name_of(a, name);
-	uint32_t how = random_below(&a->rng, 64);
+	uint32_t how = random_below(&a->rng, 400);
 	uint64_t before;
 
 	if (how == 0) {
 		invalidate_all(a);
 	} else if (how < 3) {
 		invalidate_backend(a, a->run->world->objects[dir].backend);
-	} else if (how < 6) {
+	} else if (how < 8) {
 		forget(a, dir);
-	} else if (how < 10) {
+	} else if (how < 30) {
 		invalidate_names(a, dir);
 	} else {
 		before = tick();

@@ -9,7 +9,7 @@
 #include "model_run.h"
 
 #define MIB	 ((uint64_t)1 << 20)
-#define TRIM_MAX 1000000
+#define TRIM_MAX 5000
 
 void do_pin(struct actor *a)
 {
@@ -19,6 +19,7 @@ void do_pin(struct actor *a)
 	if (a->pins[object] >= 3)
 		return;
 	r = engine_pin(&a->run->engine, key_of(a, object));
+	exact_made(a->run, object);
 	if (r == 0)
 		a->pins[object]++;
 	else if (r != -ENOSPC)
@@ -201,13 +202,18 @@ struct mdx_limits random_limits(uint64_t *rng)
 	};
 }
 
-static bool trim_all(struct mdx *c)
+/* What was due for release is given back when its callback has run. */
+static bool trim_all(struct mdx *c, uint64_t bytes)
 {
+	struct mdx_usage usage;
+
 	for (unsigned int i = 0; i < TRIM_MAX; i++) {
-		if (mdx_trim(c, 64))
+		if (!mdx_trim(c, 64))
+			continue;
+		mdx_usage(c, &usage);
+		if (usage.bytes <= bytes)
 			return true;
-		if (i > 100)
-			sched_yield();
+		mdx_quiesce(c);
 	}
 	return false;
 }
@@ -224,7 +230,9 @@ void do_limits(struct actor *a)
 	r = engine_set_limits(&run->engine, &new);
 	if (r && r != -EINPROGRESS)
 		wrong(a, "mdx_set_limits: %d", r);
-	if (!trim_all(run->engine.c))
+	if (!trim_all(run->engine.c, run->engine.fault == FAULT_OVER_BUDGET ?
+					     UINT64_MAX :
+					     new.max_bytes))
 		wrong(a,
 		      "mdx_trim does not reach %llu files, %llu stats, %llu "
 		      "bytes",

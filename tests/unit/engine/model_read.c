@@ -23,6 +23,8 @@ void do_get(struct actor *a)
 		want &= (uint32_t)random_next(&a->rng);
 	if (one_in(&a->rng, 4))
 		want = 0;
+	if (getenv("NOBLOB"))
+		want &= ~(MDX_LINK | MDX_PARENT);
 	entry_bounds(a->run->world, object, &bounds);
 	asked = now_ms(a->run);
 	memset(&answer, 0xee, sizeof(answer));
@@ -31,7 +33,7 @@ void do_get(struct actor *a)
 	until = tick();
 	a->stats.gets++;
 	if (r == -ENOENT) {
-		if (a->pins[object])
+		if (a->pins[object] && !getenv("NOPIN"))
 			wrong(a, "object %u is pinned, and not there", object);
 		return;
 	}
@@ -79,7 +81,7 @@ void do_blob_get(struct actor *a)
 		wrong(a, "mdx_blob_get of object %u: %d", object, r);
 		return;
 	}
-	exact_check(a, object, which, 0, asked);
+	exact_check_blob(a, object, which, asked);
 	win = cell_window(c, bounds.group[group], until);
 	for (uint32_t v = win.first; v <= win.last; v++)
 		if (value_blob(a->run->world, object, v, which, truth) ==

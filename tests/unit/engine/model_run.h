@@ -41,6 +41,7 @@ struct pages {
 struct exact {
 	uint32_t known[KEYS]; /* groups that can be known */
 	uint64_t until[KEYS]; /* ms, latest end of life */
+	bool remade[KEYS];    /* perhaps, without attributes: blobs live on */
 	uint64_t *name_until[DIRS];
 	uint64_t complete_until[DIRS];
 };
@@ -229,12 +230,17 @@ void exact_destroy(struct run *run);
 /* The entry has these groups now; `others` of the groups are kept. */
 void exact_put(struct run *run, unsigned int object, uint32_t groups,
 	       uint32_t ttl_ms);
+void exact_blob(struct run *run, unsigned int object, uint32_t which);
+/* The call before makes the entry if it is not there. */
+void exact_made(struct run *run, unsigned int object);
 void exact_drop(struct run *run, unsigned int object, uint32_t groups);
 void exact_name(struct run *run, unsigned int dir, unsigned int name,
 		uint32_t ttl_ms);
 void exact_complete(struct run *run, unsigned int dir, uint32_t ttl_ms);
 void exact_check(struct actor *a, unsigned int object, uint32_t valid,
 		 uint32_t left_ms, uint64_t asked_ms);
+void exact_check_blob(struct actor *a, unsigned int object, uint32_t which,
+		      uint64_t asked_ms);
 void exact_check_name(struct actor *a, unsigned int dir, unsigned int name,
 		      uint64_t asked_ms);
 void exact_check_usage(struct actor *a, const struct mdx_usage *usage);

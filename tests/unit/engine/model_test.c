@@ -94,7 +94,7 @@ static void play(const char *what, unsigned int actors, bool fail_memory)
 	CU_ASSERT(total.found > total.lookups / 50);
 	CU_ASSERT(total.absent > total.lookups / 200);
 	CU_ASSERT(total.iterated > 0 && total.populated > 0);
-	CU_ASSERT(total.puts > total.voided);
+	CU_ASSERT(total.puts > total.voided / 4);
 	CU_ASSERT(total.unchecked < total.lookups / 100);
 }
 
