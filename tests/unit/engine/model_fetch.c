@@ -198,7 +198,9 @@ static void add_name(struct actor *a, struct activity *act, unsigned int name)
 		put_entry(a, act->population.ticket, act->begun, child, version,
 			  act->ttl_ms);
 	key = key_of(a, child);
-	voided = name_voided(w, act->dir, name);
+	/* A change that is only declared does not forbid it: its end will put
+	 * right what is stored now. */
+	voided = name_bound(w, act->dir, name);
 	if (load(&w->dirs[act->dir].begun) > act->begun)
 		voided = UINT64_MAX;
 	r = engine_populate_add(&a->run->engine, &act->population,

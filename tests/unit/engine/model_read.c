@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* Questions to the engine. Bounds are read before, the tick after. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model_run.h"
@@ -23,8 +22,6 @@ void do_get(struct actor *a)
 		want &= (uint32_t)random_next(&a->rng);
 	if (one_in(&a->rng, 4))
 		want = 0;
-	if (getenv("NOBLOB"))
-		want &= ~(MDX_LINK | MDX_PARENT);
 	entry_bounds(a->run->world, object, &bounds);
 	asked = now_ms(a->run);
 	memset(&answer, 0xee, sizeof(answer));
@@ -33,7 +30,7 @@ void do_get(struct actor *a)
 	until = tick();
 	a->stats.gets++;
 	if (r == -ENOENT) {
-		if (a->pins[object] && !getenv("NOPIN"))
+		if (a->pins[object])
 			wrong(a, "object %u is pinned, and not there", object);
 		return;
 	}

@@ -7,6 +7,13 @@
 
 #define INDEX_SIZE 8192u
 
+/* Names of the largest directory: several levels of a tree. */
+#ifdef MODEL_TSAN
+#define LARGE_DIR 300
+#else
+#define LARGE_DIR 1200
+#endif
+
 /* Ticks begin above 0, which means "never". */
 _Atomic uint64_t model_ticks = 1;
 
@@ -113,8 +120,7 @@ static bool make_cells(struct world *w)
 
 struct world *world_create(uint64_t seed)
 {
-	/* From none to several levels of a tree. */
-	static const unsigned int sizes[DIRS] = { 1, 3, 24, 24, 80, 1200 };
+	static const unsigned int sizes[DIRS] = { 1, 3, 24, 24, 80, LARGE_DIR };
 	struct world *w = calloc(1, sizeof(*w));
 
 	if (!w)
