@@ -83,8 +83,10 @@ static void set_pages(struct actor *a, unsigned int object, bool some)
 		if (!p)
 			return;
 		attachment = mdx_attach(run->engine.c, p, 4096);
-		if (!attachment)
+		if (!attachment) { /* no memory: the reference is ours */
+			attachment_released(p, run);
 			return;
+		}
 	}
 	before = tick();
 	r = engine_pages_set(&run->engine, key_of(a, object), attachment);
