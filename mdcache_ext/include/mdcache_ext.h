@@ -301,8 +301,8 @@ void mdx_invalidate_name(struct mdx *c, struct mdx_key dir, const char *name,
 			 size_t len);
 /* All names of a directory, positive and negative; O(1). */
 void mdx_invalidate_names(struct mdx *c, struct mdx_key dir);
-/* Everything of one backend, or everything; O(1), memory follows lazily. Pins
- * stay. */
+/* Everything of one backend, or everything; O(1), memory follows lazily. Pinned
+ * entries stay, empty. */
 void mdx_invalidate_backend(struct mdx *c, uint8_t backend);
 void mdx_invalidate_all(struct mdx *c);
 

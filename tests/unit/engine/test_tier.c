@@ -110,6 +110,16 @@ static void test_pins(void)
 	mdx_forget(c, test_key(3));
 	CU_ASSERT_EQUAL(mdx_get(c, test_key(3), MDX_SIZE, &a), -ESTALE);
 	CU_ASSERT(a.pinned);
+	test_put(c, 3, MDX_FOREVER);
+	mdx_invalidate_all(c);
+	for (unsigned int i = 0; i < 20; i++) {
+		CU_ASSERT_EQUAL(mdx_get(c, test_key(i), 0, &a), 0);
+		CU_ASSERT(a.pinned && a.file_tier && !a.attrs.valid);
+	}
+	CU_ASSERT_EQUAL(mdx_get(c, test_key(3), MDX_SIZE, &a), -ESTALE);
+	CU_ASSERT_EQUAL(mdx_blob_get(c, test_key(3), MDX_LINK, NULL, 0),
+			-ENOENT);
+	CU_ASSERT_EQUAL(mdx_get(c, test_key(300), 0, &a), -ENOENT);
 	CU_ASSERT_EQUAL(mdx_unpin(c, test_key(3)), 0);
 	CU_ASSERT_EQUAL(usage(c).pinned, 20); /* it was pinned twice */
 	for (unsigned int i = 0; i < 20; i++)
