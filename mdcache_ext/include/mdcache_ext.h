@@ -202,7 +202,9 @@ int mdx_create(const struct mdx_params *params, struct mdx **cache);
  * returns. No flight may be open and no handle in use. NULL is allowed. */
 void mdx_destroy(struct mdx *c);
 
-/* Changes limits while running. Growth is immediate. For a smaller max_bytes
+/* Changes limits while running. -EINVAL: a limit out of range, or max_bytes less
+ * than what was sized in mdx_create (some 35 KiB a shard, and 2 percent of
+ * max_bytes as it was) and 512 KiB for entries; nothing is changed then. Growth is immediate. For a smaller max_bytes
  * -EINPROGRESS says that the engine's thread gives memory back in small steps;
  * mdx_trim does it at once. */
 int mdx_set_limits(struct mdx *c, const struct mdx_limits *limits);
