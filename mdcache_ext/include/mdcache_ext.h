@@ -431,8 +431,9 @@ void mdx_flight_done(struct mdx *c, struct mdx_flight *flight, int result);
 /* Takes over one reference of `object` (not NULL) and returns a reference of
  * its attachment: the same one for the same object, so that equal ACLs, which
  * the caller has made one object, are counted once. `charge` bytes count in
- * max_bytes. NULL: no memory; then, and for every reference that is surplus or
- * no longer needed, attachment_release is called once. */
+ * max_bytes. attachment_release is called once for each reference taken over,
+ * when it is surplus or no longer needed.
+ * NULL: no memory; the reference is still the caller's. */
 struct mdx_attachment *mdx_attach(struct mdx *c, void *object, size_t charge);
 void *mdx_attachment_object(const struct mdx_attachment *a);
 /* Gives a reference back. NULL is allowed. */

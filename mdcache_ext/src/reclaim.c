@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
+#include "reclaim.h"
+
+#include <errno.h>
+
+#include "names.h"
+#include "tier.h"
+
+#define TRIES	      24
+#define VICTIMS	      8	 /* replaced for one block */
+#define STEAL_TURNS   16 /* one of so many attempts takes a slab */
+#define GARBAGE_STEPS 64
+
+/* How a slab is looked at: spared if its blocks were used, or not. */
+enum mercy { MERCIFUL, MERCILESS };
+
+/* --- Replacement by the policy ------------------------------------------- */
+
+/* Replaces one entry of a tier in some shard. */
+static bool evict_somewhere(struct mdx *c, enum tier tier, bool memory)
+{
+	unsigned int first = atomic_fetch_add_explicit(&c->reclaim_turn, 1,
+						       memory_order_relaxed);
+	bool done = false;
+
+	for (unsigned int i = 0; i < c->shard_count && !done; i++) {
+		struct shard *sh =
+			&c->shards[(first + i) & (c->shard_count - 1)];
+
+		shard_lock(c, sh);
+		done = tier_evict(c, sh, tier, memory);
+		shard_unlock(c, sh);
+	}
+	return done;
+}
+
+static bool has_names(unsigned int class)
+{
+	return class == CLASS_EXT || class >= CLASS_LEAF_FIRST;
+}
+
+static bool replace(struct mdx *c, unsigned int class)
+{
+	enum tier first = has_names(class) ? TIER_FILE : TIER_STAT;
+
+	for (unsigned int i = 0; i < VICTIMS; i++) {
+		if (!evict_somewhere(c, first, true) &&
+		    (first == TIER_FILE ||
+		     !evict_somewhere(c, TIER_FILE, true)))
+			return false;
+		tree_collect(c, GARBAGE_STEPS);
+		if (arena_has(&c->arena, class))
+			return true;
+	}
+	return false;
+}
+
+/* --- Emptying a slab ----------------------------------------------------- */
+
+/* Calls one of the functions above on an entry that was met without a lock. */
+static bool with_entry(struct mdx *c, uint32_t ref, uint32_t part)
+{
+	struct snap s;
+	struct entry *e;
+	struct shard *sh;
+	uint64_t hash;
+	bool ok = false, busy = false;
+	unsigned int kind;
+
+	rcu_enter();
+	ok = arena_is(&c->arena, ref, KIND_ENTRY) &&
+	     entry_read(c, ref, NULL,
+			block_generation(arena_ptr(&c->arena, ref)),
+			&s) == READ_OK;
+	rcu_leave();
+	if (!ok)
+		return false;
+	hash = hash_of(c, (struct mdx_key){ snap_key(&s), s.key_len,
+					    s.backend });
+	sh = shard_of(c, hash);
+	shard_lock(c, sh);
+	ok = arena_is(&c->arena, ref, KIND_ENTRY) &&
+	     hash_find(c, &sh->hash,
+		       (struct mdx_key){ snap_key(&s), s.key_len, s.backend },
+		       hash) == ref;
+	if (ok) {
+		e = arena_ptr(&c->arena, ref);
+		busy = entry_pinned(e);
+		kind = arena_classes[arena_class_of(&c->arena, part)].kind;
+		if (kind == KIND_LEAF) {
+			ok = entry_in_file_tier(e) &&
+			     names_evict_leaf(c, ref, part);
+		} else if (busy) {
+			ok = false;
+		} else if (kind == KIND_EXT) {
+			ok = entry_in_file_tier(e);
+			if (ok) {
+				policy_remove(c, &sh->queue[TIER_FILE], ref);
+				tier_demote(c, sh, ref, hash);
+			}
+		} else {
+			count(&c->counters, entry_in_file_tier(e) ?
+						    MDX_C_EVICT_FILE :
+						    MDX_C_EVICT);
+			tier_remove(c, sh, ref, hash);
+		}
+	}
+	shard_unlock(c, sh);
+	return ok;
+}
+
+/* The entry that a block belongs to; 0: it is not for taking. */
+static uint32_t owner_of(const struct mdx *c, uint32_t ref, unsigned int kind)
+{
+	void *p = arena_ptr(&c->arena, ref);
+
+	switch (kind) {
+	case KIND_ENTRY:
+		return ref;
+	case KIND_EXT: /* the owner is the first word of these */
+	case KIND_ASIDE:
+	case KIND_BLOB:
+		return atomic_load_explicit((_Atomic uint32_t *)p,
+					    memory_order_acquire);
+	case KIND_LEAF:
+		return names_leaf_owner(p);
+	default:
+		return 0;
+	}
+}
+
+/* Counts the blocks that were used lately, and begins to forget it. */
+static unsigned int age(const struct mdx *c, const uint32_t *refs,
+			unsigned int n, unsigned int kind)
+{
+	unsigned int used = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		void *p = arena_ptr(&c->arena, refs[i]);
+		_Atomic uint8_t *mark;
+
+		if (kind == KIND_ENTRY)
+			mark = &((struct entry *)p)->uses;
+		else if (kind == KIND_LEAF)
+			mark = names_leaf_mark(p);
+		else
+			continue;
+		if (!atomic_load_explicit(mark, memory_order_relaxed))
+			continue;
+		used++;
+		atomic_store_explicit(mark, 0, memory_order_relaxed);
+	}
+	return used;
+}
+
+static bool empty_slab(struct mdx *c, uint32_t slab, enum mercy mercy)
+{
+	uint32_t refs[SLAB_BLOCKS_MAX];
+	unsigned int n = arena_list_blocks(&c->arena, slab, refs);
+	unsigned int kind, done = 0;
+
+	if (!n)
+		return false;
+	rcu_enter(); /* the class stays while blocks are looked at */
+	kind = arena_classes[arena_class_of(&c->arena, refs[0])].kind;
+	if (age(c, refs, n, kind) > n / 4 && mercy == MERCIFUL)
+		n = 0;
+	rcu_leave();
+	for (unsigned int i = 0; i < n; i++) {
+		uint32_t owner = 0;
+
+		rcu_enter();
+		if (arena_is(&c->arena, refs[i], kind))
+			owner = owner_of(c, refs[i], kind);
+		rcu_leave();
+		if (owner && with_entry(c, owner, refs[i]))
+			done++;
+	}
+	return done;
+}
+
+/* Empties slabs until one can be used for something else. */
+static bool steal(struct mdx *c, unsigned int keep, unsigned int slabs,
+		  enum mercy mercy)
+{
+	for (unsigned int i = 0; i < slabs; i++) {
+		uint32_t slab = arena_next_slab(&c->arena);
+
+		if (!slab)
+			continue;
+		empty_slab(c, slab, mercy);
+		tree_collect(c, GARBAGE_STEPS);
+		if (arena_harvest(&c->arena, keep)) {
+			count(&c->counters, MDX_C_STEAL);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- Room for whoever needs it ------------------------------------------- */
+
+static bool make_memory(struct mdx *c, unsigned int class)
+{
+	unsigned int turn = atomic_fetch_add_explicit(&c->reclaim_turn, 1,
+						      memory_order_relaxed);
+
+	if (arena_has(&c->arena, class) || arena_grow(&c->arena))
+		return true;
+	if (tree_collect(c, GARBAGE_STEPS) && arena_has(&c->arena, class))
+		return true;
+	if (arena_harvest(&c->arena, class))
+		return true;
+	if (turn % STEAL_TURNS == 0 && steal(c, class, 4, MERCIFUL))
+		return true;
+	return replace(c, class) || steal(c, class, 16, MERCIFUL) ||
+	       steal(c, class, 16, MERCILESS);
+}
+
+int reclaim_run(struct mdx *c, struct shard *sh, locked_op op, void *arg)
+{
+	for (unsigned int i = 0; i < TRIES; i++) {
+		uint8_t need;
+		int rc;
+
+		shard_lock(c, sh);
+		rc = op(c, sh, arg);
+		need = sh->need;
+		shard_unlock(c, sh);
+		if (rc == -EAGAIN ? !make_memory(c, need) :
+		    rc == -EBUSY  ? !evict_somewhere(c, need, false) :
+				    true)
+			return rc == -EAGAIN || rc == -EBUSY ? -ENOSPC : rc;
+	}
+	return -ENOSPC;
+}
+
+/* --- In the background --------------------------------------------------- */
+
+static bool over_count(struct mdx *c, enum tier tier)
+{
+	return atomic_load_explicit(&c->entries[tier], memory_order_relaxed) >
+	       atomic_load_explicit(&c->max[tier], memory_order_relaxed);
+}
+
+/* One slab back to the system; slabs are emptied for it, at first those that
+ * are little used. */
+static bool give_back(struct mdx *c)
+{
+	if (arena_shrink(&c->arena) ||
+	    ((arena_harvest(&c->arena, CLASS_NONE) ||
+	      steal(c, CLASS_NONE, 16, MERCIFUL) ||
+	      steal(c, CLASS_NONE, 256, MERCILESS)) &&
+	     arena_shrink(&c->arena))) {
+		count(&c->counters, MDX_C_TRIM);
+		return true;
+	}
+	return false;
+}
+
+bool reclaim_background(struct mdx *c, unsigned int steps)
+{
+	for (unsigned int i = 0; i < steps; i++) {
+		if (tree_collect(c, GARBAGE_STEPS))
+			continue;
+		if (over_count(c, TIER_FILE) &&
+		    evict_somewhere(c, TIER_FILE, false))
+			continue;
+		if (over_count(c, TIER_STAT) &&
+		    evict_somewhere(c, TIER_STAT, false))
+			continue;
+		if (!budget_excess(&c->budget) || !give_back(c))
+			return true;
+	}
+	return false;
+}
