@@ -89,16 +89,20 @@ bool tier_evict(struct mdx *c, struct shard *sh, enum tier tier, bool memory)
 int tier_promote(struct mdx *c, struct shard *sh, uint32_t ref, uint64_t hash,
 		 bool force)
 {
-	int rc = take(c, sh, TIER_FILE, force);
+	int rc;
 
-	if (rc)
-		return rc;
-	rc = entry_add_ext(c, sh, ref);
+	/* Out of the queue first: making room may evict from it. */
+	policy_remove(c, &sh->queue[TIER_STAT], ref);
+	rc = take(c, sh, TIER_FILE, force);
+	if (!rc) {
+		rc = entry_add_ext(c, sh, ref);
+		if (rc)
+			leave(c, TIER_FILE);
+	}
 	if (rc) {
-		leave(c, TIER_FILE);
+		policy_spare(c, &sh->queue[TIER_STAT], ref);
 		return rc;
 	}
-	policy_remove(c, &sh->queue[TIER_STAT], ref);
 	leave(c, TIER_STAT);
 	policy_insert(c, &sh->queue[TIER_FILE], ref, hash);
 	count(&c->counters, MDX_C_PROMOTE);
@@ -138,7 +142,6 @@ void tier_reset(struct mdx *c, struct shard *sh, uint32_t ref)
 	struct snap s;
 
 	if (entry_in_file_tier(e)) {
-		struct ext *x = entry_ext(c, ref);
 		names_drop(c, ref);
 		entry_set_pages(c, ref, NULL);
 	}
