@@ -262,8 +262,9 @@ static bool read_stretch(struct mdx *c, struct mdx_key dir, uint64_t hash,
 	return false;
 }
 
-/* Gives the names of a copied leaf that come after `cookie`. 1: go on. */
-static int give(struct mdx *c, const struct leaf *l, uint64_t cookie,
+/* Gives the names of a copied leaf from a cookie on. (It may begin before that:
+ * since the last one was read the tree may have been built anew.) 1: go on. */
+static int give(struct mdx *c, const struct leaf *l, uint64_t from,
 		uint32_t until, bool (*each)(const struct mdx_dirent *, void *),
 		void *arg)
 {
@@ -271,7 +272,7 @@ static int give(struct mdx *c, const struct leaf *l, uint64_t cookie,
 	struct record r;
 
 	for (unsigned int at = 0; leaf_next(l, &at, &r);) {
-		if (r.cookie <= cookie)
+		if (r.cookie < from)
 			continue;
 		if (r.flags & RECORD_DIRLIFE)
 			r.until = until;
@@ -316,7 +317,7 @@ int mdx_readdir(struct mdx *c, struct mdx_key dir, uint64_t cookie,
 		counted = true;
 		if (!ok)
 			return -ENODATA;
-		rc = give(c, &l, cookie, until, each, arg);
+		rc = give(c, &l, at, until, each, arg);
 		if (rc <= 0)
 			return rc ? rc : 1;
 		at = leaf_last(&l) + 1;

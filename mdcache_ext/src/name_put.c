@@ -159,7 +159,7 @@ static int finish(struct mdx *c, struct shard *sh, void *arg)
 		return 0;
 	if (!f->alone || f->outcome == MDX_NAME_UNKNOWN) {
 		if (dir)
-			names_forget(c, dir, n->name, n->len);
+			names_forget(c, sh, dir, n->name, n->len);
 		return f->alone ? 0 : -ESTALE;
 	}
 	return set(c, sh, n);
@@ -213,7 +213,7 @@ void mdx_invalidate_name(struct mdx *c, struct mdx_key dir, const char *name,
 	ticket_void(c, stamp_of(&n, sh));
 	ref = find_dir(c, sh, &n);
 	if (ref)
-		names_forget(c, ref, name, len);
+		names_forget(c, sh, ref, name, len);
 	shard_unlock(c, sh);
 }
 

@@ -122,6 +122,7 @@ int names_set(struct mdx *c, struct shard *sh, uint32_t dir, const char *name,
 		r->flags |= old.flags & RECORD_PROBED;
 	} else if (!free_cookie(c, &t, r)) {
 		names_hole(c, dir);
+		t.ext->population = 0;
 		return -ENOSPC;
 	}
 	if (r->flags & RECORD_PROBED) {
@@ -131,8 +132,10 @@ int names_set(struct mdx *c, struct shard *sh, uint32_t dir, const char *name,
 		count(&c->counters, MDX_C_COLLISION);
 	}
 	rc = tree_set(c, sh, &t, r, cache_tick(c));
-	if (rc == -ENOSPC)
-		names_forget(c, dir, name, len);
+	if (rc == -ENOSPC) {
+		t.ext->population = 0;
+		names_forget(c, sh, dir, name, len);
+	}
 	if (!rc && !there)
 		add_names(c, t.ext, 1);
 	return rc;
@@ -153,11 +156,22 @@ bool names_unset(struct mdx *c, uint32_t dir, const char *name, size_t len)
 	return true;
 }
 
-void names_forget(struct mdx *c, uint32_t dir, const char *name, size_t len)
+void names_forget(struct mdx *c, struct shard *sh, uint32_t dir,
+		  const char *name, size_t len)
 {
+	struct ext *x = entry_ext(c, dir);
+
 	/* In this order: a reader that misses the record sees the new state. */
 	names_hole(c, dir);
 	names_unset(c, dir, name, len);
+	if (x->population) {
+		/* The population may have read the name before; it must not add
+		 * what it read. A record that says nothing prevents it. */
+		struct record nothing = { .flags = RECORD_NEGATIVE };
+
+		if (names_set(c, sh, dir, name, len, &nothing))
+			x->population = 0;
+	}
 }
 
 void names_drop(struct mdx *c, uint32_t dir)
@@ -175,6 +189,8 @@ static void drop_leaf(struct mdx *c, const struct tree *t, uint32_t ref,
 		      const struct leaf *l)
 {
 	names_hole(c, t->owner);
+	/* There may have been names newer than what is to be added. */
+	t->ext->population = 0;
 	count(&c->counters, MDX_C_EVICT_LEAF);
 	add_names(c, t->ext, -(int32_t)l->count);
 	tree_drop_leaf(c, t, ref, l);

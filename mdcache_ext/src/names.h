@@ -44,7 +44,8 @@ bool names_unset(struct mdx *c, uint32_t dir, const char *name, size_t len);
  * make it so. */
 void names_hole(struct mdx *c, uint32_t dir);
 /* Absence of a name is not known any more. */
-void names_forget(struct mdx *c, uint32_t dir, const char *name, size_t len);
+void names_forget(struct mdx *c, struct shard *sh, uint32_t dir,
+		  const char *name, size_t len);
 /* All names go. */
 void names_drop(struct mdx *c, uint32_t dir);
 /* Drops those of the next `leaves` leaves that were not used since the last

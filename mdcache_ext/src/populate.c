@@ -6,8 +6,9 @@
  * added came after the beginning: it is a change that was finished meanwhile,
  * or a fetch with a good ticket, and newer than the backend's list. That record
  * stays. A name whose absence is known by now has a record, too, for the
- * directory is not complete yet. Everything that makes names unknown leaves
- * a hole, and with a hole the directory does not become complete.
+ * directory is not complete yet; and a name that has become unknown gets one
+ * that says nothing, and leaves a hole, with which the directory does not become
+ * complete. When records go for want of memory, the population is over.
  */
 #include <errno.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #define FILES	300
 #define DIRS	4
 #define NAMES	200
-#define OPS	20000
+#define OPS	20000 /* times ENGINE_TEST_FACTOR of the environment */
 
 /* Versions: `begun` is what the backend says, `done` what was acknowledged. */
 static struct truth {
@@ -24,6 +24,7 @@ static struct truth {
 
 static struct mdx *cache;
 static atomic_int wrong;
+static unsigned int ops;
 
 #define DIR_KEY(d) test_key(1000000 + (d))
 
@@ -253,7 +254,7 @@ static void *work(void *arg)
 {
 	uint64_t state = 0x9e3779b97f4a7c15u * ((uintptr_t)arg + 1);
 
-	for (unsigned int op = 0; op < OPS; op++) {
+	for (unsigned int op = 0; op < ops; op++) {
 		unsigned int i = rnd(&state) % FILES;
 		unsigned int d = rnd(&state) % DIRS;
 		unsigned int n = rnd(&state) % NAMES;
@@ -347,5 +348,8 @@ int main(void)
 		CU_TEST_INFO_NULL
 	};
 
+	const char *factor = getenv("ENGINE_TEST_FACTOR");
+
+	ops = OPS * (factor ? (unsigned int)atoi(factor) : 1);
 	return cunit_main("threads", NULL, tests);
 }
