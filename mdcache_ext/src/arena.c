@@ -197,10 +197,14 @@ void arena_free(struct arena *a, uint32_t ref)
 
 bool arena_has(struct arena *a, unsigned int class)
 {
+	uint32_t s;
 	bool has;
 
 	pthread_mutex_lock(&a->lock);
-	has = a->partial[class].head || a->empty[class].head || a->free.head;
+	s = a->partial[class].head;
+	has = a->empty[class].head || a->free.head ||
+	      (s && (a->slabs[s].next ||
+		     a->slabs[s].used + 2 <= arena_classes[class].count));
 	pthread_mutex_unlock(&a->lock);
 	return has;
 }

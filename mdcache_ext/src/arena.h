@@ -136,7 +136,8 @@ static inline bool arena_is(const struct arena *a, uint32_t ref,
 	       ref % SLAB_UNITS % (info->size / 16u) == 0;
 }
 
-/* Is there a block to be had without asking the system? */
+/* Are there two blocks to be had without asking the system? (One operation may
+ * need two of a class.) */
 bool arena_has(struct arena *a, unsigned int class);
 /* Commits more memory if the budget allows. Not under a lock. */
 bool arena_grow(struct arena *a);
