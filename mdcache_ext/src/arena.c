@@ -38,10 +38,14 @@ const struct class_info arena_classes[CLASS_COUNT] = {
 	[CLASS_BLOB_FIRST + 3] = BLOCKS(640, KIND_BLOB),
 	[CLASS_LEAF_FIRST] = BLOCKS(64, KIND_LEAF),
 	[CLASS_LEAF_FIRST + 1] = BLOCKS(128, KIND_LEAF),
-	[CLASS_LEAF_FIRST + 2] = BLOCKS(256, KIND_LEAF),
-	[CLASS_LEAF_FIRST + 3] = BLOCKS(384, KIND_LEAF),
-	[CLASS_LEAF_FIRST + 4] = BLOCKS(512, KIND_LEAF),
-	[CLASS_LEAF_FIRST + 5] = BLOCKS(640, KIND_LEAF),
+	[CLASS_LEAF_FIRST + 2] = BLOCKS(192, KIND_LEAF),
+	[CLASS_LEAF_FIRST + 3] = BLOCKS(256, KIND_LEAF),
+	[CLASS_LEAF_FIRST + 4] = BLOCKS(320, KIND_LEAF),
+	[CLASS_LEAF_FIRST + 5] = BLOCKS(384, KIND_LEAF),
+	[CLASS_LEAF_FIRST + 6] = BLOCKS(448, KIND_LEAF),
+	[CLASS_LEAF_FIRST + 7] = BLOCKS(512, KIND_LEAF),
+	[CLASS_LEAF_FIRST + 8] = BLOCKS(576, KIND_LEAF),
+	[CLASS_LEAF_FIRST + 9] = BLOCKS(640, KIND_LEAF),
 	[CLASS_NODE] = BLOCKS(320, KIND_NODE),
 };
 
@@ -91,6 +95,7 @@ bool arena_init(struct arena *a, struct budget *budget)
 	if (!a->slabs || !mem_commit(a->slabs, a->slab_count * META, false)) {
 		mem_unreserve(a->slabs, a->slab_count * META);
 		mem_unreserve(a->base, a->size);
+		a->base = NULL;
 		return false;
 	}
 	a->frontier = 1; /* so that no reference is 0 */
@@ -360,22 +365,43 @@ unsigned int arena_list_blocks(struct arena *a, uint32_t s,
 	return n;
 }
 
-uint32_t arena_next_slab(struct arena *a)
+/* Not the one that its class is filling up just now. */
+static bool is_sparse(const struct arena *a, uint32_t s)
 {
+	const struct slab *slab = &a->slabs[s];
+	unsigned int class =
+		atomic_load_explicit(&slab->class, memory_order_relaxed);
+	const struct class_info *info = &arena_classes[class];
+
+	return info->kind >= KIND_ENTRY && info->kind != KIND_NODE &&
+	       slab->used * 2 < info->count && a->partial[class].head != s;
+}
+
+uint32_t arena_next_slab(struct arena *a, bool sparse)
+{
+	uint32_t *hand = &a->sweep_hand[sparse];
 	uint32_t s = 0;
 
 	pthread_mutex_lock(&a->lock);
-	for (uint32_t i = 0; i < 4096; i++) {
+	for (uint32_t i = 0; i < 4096 && i < a->frontier; i++) {
 		/* Downwards, so that whole chunks at the end fall empty. */
-		a->sweep_hand = a->sweep_hand > 1 ? a->sweep_hand - 1 :
-						    a->frontier - 1;
-		if (!a->sweep_hand)
-			break;
-		if (a->slabs[a->sweep_hand].used) {
-			s = a->sweep_hand;
+		*hand = *hand > 1 ? *hand - 1 : a->frontier - 1;
+		if (a->slabs[*hand].used &&
+		    (!sparse || is_sparse(a, *hand))) {
+			s = *hand;
 			break;
 		}
 	}
 	pthread_mutex_unlock(&a->lock);
 	return s;
+}
+
+uint32_t arena_free_slabs(struct arena *a)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&a->lock);
+	n = a->free.count;
+	pthread_mutex_unlock(&a->lock);
+	return n;
 }

@@ -59,8 +59,8 @@ enum arena_class {
 	CLASS_ASIDE_LAST = CLASS_ASIDE_FIRST + 2,
 	CLASS_BLOB_FIRST, /* 64, 128, 256, 640 bytes */
 	CLASS_BLOB_LAST = CLASS_BLOB_FIRST + 3,
-	CLASS_LEAF_FIRST, /* 64, 128, 256, 384, 512, 640 bytes */
-	CLASS_LEAF_LAST = CLASS_LEAF_FIRST + 5,
+	CLASS_LEAF_FIRST, /* 64, 128, 192, ... 640 bytes */
+	CLASS_LEAF_LAST = CLASS_LEAF_FIRST + 9,
 	CLASS_NODE,
 	CLASS_COUNT
 };
@@ -103,7 +103,7 @@ struct arena {
 	struct slab_list empty[CLASS_COUNT];
 	uint32_t slabs_of[CLASS_COUNT]; /* for choosing whom to take from */
 	_Atomic uint64_t used_bytes;
-	uint32_t sweep_hand;
+	uint32_t sweep_hand[2]; /* any, sparse */
 };
 
 bool arena_init(struct arena *a, struct budget *budget);
@@ -150,7 +150,10 @@ bool arena_shrink(struct arena *a);
 /* The references in use in a slab at this moment; returns how many. */
 unsigned int arena_list_blocks(struct arena *a, uint32_t slab,
 			       uint32_t refs[SLAB_BLOCKS_MAX]);
-/* A slab in use, round and round; 0: none among the next 4096. */
-uint32_t arena_next_slab(struct arena *a);
+/* A slab in use, round and round; with `sparse`, one that is less than half
+ * used. 0: none among the next 4096. */
+uint32_t arena_next_slab(struct arena *a, bool sparse);
+/* Slabs that any class may have. */
+uint32_t arena_free_slabs(struct arena *a);
 
 #endif

@@ -44,6 +44,7 @@ void ident_destroy(struct idents *d)
 	mem_free((void *)d->index);
 	pthread_mutex_destroy(&d->lock);
 	budget_give(d->budget, d->charge);
+	d->budget = NULL;
 }
 
 /* The number, or 0 and the slot at which it would stand. */

@@ -56,10 +56,11 @@ static int set(struct mdx *c, struct shard *sh, struct name *n)
 
 	if (rc)
 		return rc;
+	policy_used(&((struct entry *)arena_ptr(&c->arena, dir))->uses);
 	/* In a complete directory, absence says the same and costs nothing. */
 	if (n->record.flags & RECORD_NEGATIVE &&
 	    names_complete(c, entry_ext(c, dir))) {
-		names_unset(c, dir, n->name, n->len);
+		names_unset(c, sh, dir, n->name, n->len);
 		return 0;
 	}
 	return names_set(c, sh, dir, n->name, n->len, &n->record);

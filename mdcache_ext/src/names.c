@@ -141,7 +141,8 @@ int names_set(struct mdx *c, struct shard *sh, uint32_t dir, const char *name,
 	return rc;
 }
 
-bool names_unset(struct mdx *c, uint32_t dir, const char *name, size_t len)
+bool names_unset(struct mdx *c, struct shard *sh, uint32_t dir,
+		 const char *name, size_t len)
 {
 	struct tree t = names_tree(c, dir);
 	struct record r;
@@ -151,7 +152,7 @@ bool names_unset(struct mdx *c, uint32_t dir, const char *name, size_t len)
 	if (names_find(c, &t, name, len, &l, &r, &ref) != TREE_LEAF)
 		return false;
 	leaf_remove(&l, &r);
-	tree_update(c, &t, ref, &l);
+	tree_update(c, sh, &t, ref, &l);
 	add_names(c, t.ext, -1);
 	return true;
 }
@@ -163,7 +164,7 @@ void names_forget(struct mdx *c, struct shard *sh, uint32_t dir,
 
 	/* In this order: a reader that misses the record sees the new state. */
 	names_hole(c, dir);
-	names_unset(c, dir, name, len);
+	names_unset(c, sh, dir, name, len);
 	if (x->population) {
 		/* The population may have read the name before; it must not add
 		 * what it read. A record that says nothing prevents it. */

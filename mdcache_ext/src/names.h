@@ -20,6 +20,15 @@
 
 #define PROBES_MAX 16u
 
+/* Directories with more leaves of names than this are not replaced whole when
+ * memory is short, but leaf by leaf. */
+#define LARGE_LEAVES 32u
+
+static inline bool names_large(const struct ext *x)
+{
+	return x->leaves > LARGE_LEAVES;
+}
+
 static inline bool name_sane(const char *name, size_t len)
 {
 	return name && len >= 1 && len <= MDX_NAME_MAX;
@@ -39,7 +48,8 @@ struct tree names_tree(const struct mdx *c, uint32_t dir);
 int names_set(struct mdx *c, struct shard *sh, uint32_t dir, const char *name,
 	      size_t len, struct record *r);
 /* Takes a record away; false: there was none. */
-bool names_unset(struct mdx *c, uint32_t dir, const char *name, size_t len);
+bool names_unset(struct mdx *c, struct shard *sh, uint32_t dir,
+		 const char *name, size_t len);
 /* The directory is not complete, and a population that is going on will not
  * make it so. */
 void names_hole(struct mdx *c, uint32_t dir);

@@ -10,6 +10,7 @@
 #define VICTIMS	      8	 /* replaced for one block */
 #define STEAL_TURNS   16 /* one of so many attempts takes a slab */
 #define GARBAGE_STEPS 64
+#define SLABS_LEAST   3 /* one operation may need blocks of three classes */
 
 /* How a slab is looked at: spared if its blocks were used, or not. */
 enum mercy { MERCIFUL, MERCILESS };
@@ -34,38 +35,39 @@ static bool evict_somewhere(struct mdx *c, enum tier tier, bool memory)
 	return done;
 }
 
-static bool has_names(unsigned int class)
-{
-	return class == CLASS_EXT || class >= CLASS_LEAF_FIRST;
-}
-
-static bool replace(struct mdx *c, unsigned int class)
-{
-	enum tier first = has_names(class) ? TIER_FILE : TIER_STAT;
-
-	for (unsigned int i = 0; i < VICTIMS; i++) {
-		if (!evict_somewhere(c, first, true) &&
-		    (first == TIER_FILE ||
-		     !evict_somewhere(c, TIER_FILE, true)))
-			return false;
-		tree_collect(c, GARBAGE_STEPS);
-		if (arena_has(&c->arena, class))
-			return true;
-	}
-	return false;
-}
-
 /* --- Emptying a slab ----------------------------------------------------- */
 
-/* Calls one of the functions above on an entry that was met without a lock. */
-static bool with_entry(struct mdx *c, uint32_t ref, uint32_t part)
+/* Evicts what a block belongs to, or the block alone, under the lock. */
+static bool evict_block(struct mdx *c, struct shard *sh, uint32_t ref,
+			uint64_t hash, uint32_t block, unsigned int kind)
 {
+	const struct entry *e = arena_ptr(&c->arena, ref);
+	bool file = entry_in_file_tier(e);
+
+	if (kind == KIND_LEAF)
+		return file && names_evict_leaf(c, ref, block);
+	/* A large directory is not lost for the sake of one block. */
+	if (entry_pinned(e) || (file && names_large(entry_ext(c, ref))))
+		return false;
+	if (kind != KIND_EXT) {
+		count(&c->counters, file ? MDX_C_EVICT_FILE : MDX_C_EVICT);
+		tier_remove(c, sh, ref, hash);
+	} else if (file) {
+		policy_remove(c, &sh->queue[TIER_FILE], ref);
+		tier_demote(c, sh, ref, hash);
+	}
+	return true;
+}
+
+/* The same for a block that was met without a lock, with its entry. */
+static bool evict_met(struct mdx *c, uint32_t ref, uint32_t block,
+		      unsigned int kind)
+{
+	struct mdx_key key;
 	struct snap s;
-	struct entry *e;
 	struct shard *sh;
 	uint64_t hash;
-	bool ok = false, busy = false;
-	unsigned int kind;
+	bool ok;
 
 	rcu_enter();
 	ok = arena_is(&c->arena, ref, KIND_ENTRY) &&
@@ -75,36 +77,12 @@ static bool with_entry(struct mdx *c, uint32_t ref, uint32_t part)
 	rcu_leave();
 	if (!ok)
 		return false;
-	hash = hash_of(c, (struct mdx_key){ snap_key(&s), s.key_len,
-					    s.backend });
+	key = (struct mdx_key){ snap_key(&s), s.key_len, s.backend };
+	hash = hash_of(c, key);
 	sh = shard_of(c, hash);
 	shard_lock(c, sh);
-	ok = arena_is(&c->arena, ref, KIND_ENTRY) &&
-	     hash_find(c, &sh->hash,
-		       (struct mdx_key){ snap_key(&s), s.key_len, s.backend },
-		       hash) == ref;
-	if (ok) {
-		e = arena_ptr(&c->arena, ref);
-		busy = entry_pinned(e);
-		kind = arena_classes[arena_class_of(&c->arena, part)].kind;
-		if (kind == KIND_LEAF) {
-			ok = entry_in_file_tier(e) &&
-			     names_evict_leaf(c, ref, part);
-		} else if (busy) {
-			ok = false;
-		} else if (kind == KIND_EXT) {
-			ok = entry_in_file_tier(e);
-			if (ok) {
-				policy_remove(c, &sh->queue[TIER_FILE], ref);
-				tier_demote(c, sh, ref, hash);
-			}
-		} else {
-			count(&c->counters, entry_in_file_tier(e) ?
-						    MDX_C_EVICT_FILE :
-						    MDX_C_EVICT);
-			tier_remove(c, sh, ref, hash);
-		}
-	}
+	ok = hash_find(c, &sh->hash, key, hash) == ref &&
+	     evict_block(c, sh, ref, hash, block, kind);
 	shard_unlock(c, sh);
 	return ok;
 }
@@ -129,23 +107,28 @@ static uint32_t owner_of(const struct mdx *c, uint32_t ref, unsigned int kind)
 	}
 }
 
+/* Where it says whether a block was used lately. */
+static _Atomic uint8_t *mark_of(struct mdx *c, uint32_t ref, unsigned int kind)
+{
+	uint32_t owner = owner_of(c, ref, kind);
+	struct entry *e = arena_ptr(&c->arena, owner);
+
+	if (kind == KIND_LEAF)
+		return names_leaf_mark(arena_ptr(&c->arena, ref));
+	return owner && arena_is(&c->arena, owner, KIND_ENTRY) ? &e->uses :
+								 NULL;
+}
+
 /* Counts the blocks that were used lately, and begins to forget it. */
-static unsigned int age(const struct mdx *c, const uint32_t *refs,
-			unsigned int n, unsigned int kind)
+static unsigned int age(struct mdx *c, const uint32_t *refs, unsigned int n,
+			unsigned int kind)
 {
 	unsigned int used = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
-		void *p = arena_ptr(&c->arena, refs[i]);
-		_Atomic uint8_t *mark;
+		_Atomic uint8_t *mark = mark_of(c, refs[i], kind);
 
-		if (kind == KIND_ENTRY)
-			mark = &((struct entry *)p)->uses;
-		else if (kind == KIND_LEAF)
-			mark = names_leaf_mark(p);
-		else
-			continue;
-		if (!atomic_load_explicit(mark, memory_order_relaxed))
+		if (!mark || !atomic_load_explicit(mark, memory_order_relaxed))
 			continue;
 		used++;
 		atomic_store_explicit(mark, 0, memory_order_relaxed);
@@ -153,17 +136,17 @@ static unsigned int age(const struct mdx *c, const uint32_t *refs,
 	return used;
 }
 
-static bool empty_slab(struct mdx *c, uint32_t slab, enum mercy mercy)
+static void empty_slab(struct mdx *c, uint32_t slab, enum mercy mercy)
 {
 	uint32_t refs[SLAB_BLOCKS_MAX];
 	unsigned int n = arena_list_blocks(&c->arena, slab, refs);
-	unsigned int kind, done = 0;
+	unsigned int kind;
 
 	if (!n)
-		return false;
+		return;
 	rcu_enter(); /* the class stays while blocks are looked at */
 	kind = arena_classes[arena_class_of(&c->arena, refs[0])].kind;
-	if (age(c, refs, n, kind) > n / 4 && mercy == MERCIFUL)
+	if (mercy == MERCIFUL && age(c, refs, n, kind) > n / 4)
 		n = 0;
 	rcu_leave();
 	for (unsigned int i = 0; i < n; i++) {
@@ -173,48 +156,79 @@ static bool empty_slab(struct mdx *c, uint32_t slab, enum mercy mercy)
 		if (arena_is(&c->arena, refs[i], kind))
 			owner = owner_of(c, refs[i], kind);
 		rcu_leave();
-		if (owner && with_entry(c, owner, refs[i]))
-			done++;
+		if (owner)
+			evict_met(c, owner, refs[i], kind);
 	}
-	return done;
 }
 
-/* Empties slabs until one can be used for something else. */
+/* Empties slabs until some can be used for something else: those that are
+ * sparsely used anyway, or whichever is next. */
 static bool steal(struct mdx *c, unsigned int keep, unsigned int slabs,
-		  enum mercy mercy)
+		  bool sparse, enum mercy mercy)
 {
 	for (unsigned int i = 0; i < slabs; i++) {
-		uint32_t slab = arena_next_slab(&c->arena);
+		uint32_t slab = arena_next_slab(&c->arena, sparse);
 
 		if (!slab)
-			continue;
+			return false;
 		empty_slab(c, slab, mercy);
 		tree_collect(c, GARBAGE_STEPS);
-		if (arena_harvest(&c->arena, keep)) {
-			count(&c->counters, MDX_C_STEAL);
+		if (!arena_harvest(&c->arena, keep))
+			continue;
+		count(&c->counters, MDX_C_STEAL);
+		if (arena_free_slabs(&c->arena) >= SLABS_LEAST)
 			return true;
-		}
 	}
 	return false;
 }
 
 /* --- Room for whoever needs it ------------------------------------------- */
 
+static bool has_names(unsigned int class)
+{
+	return class == CLASS_EXT || class >= CLASS_LEAF_FIRST;
+}
+
+static bool any_room(struct mdx *c, unsigned int class)
+{
+	tree_collect(c, GARBAGE_STEPS);
+	if (arena_has(&c->arena, class))
+		return true;
+	arena_harvest(&c->arena, class);
+	return arena_free_slabs(&c->arena) >= SLABS_LEAST ||
+	       steal(c, class, 4, true, MERCILESS);
+}
+
+/* Replaces by the policy until there is room: the blocks that fall free are of
+ * all classes, but they also leave slabs sparse. */
+static bool replace(struct mdx *c, unsigned int class)
+{
+	enum tier first = has_names(class) ? TIER_FILE : TIER_STAT;
+
+	for (unsigned int i = 0; i < VICTIMS; i++) {
+		if (!evict_somewhere(c, first, true) &&
+		    (first == TIER_FILE ||
+		     !evict_somewhere(c, TIER_FILE, true)))
+			return false;
+		if (any_room(c, class))
+			return true;
+	}
+	return false;
+}
+
 static bool make_memory(struct mdx *c, unsigned int class)
 {
 	unsigned int turn = atomic_fetch_add_explicit(&c->reclaim_turn, 1,
 						      memory_order_relaxed);
 
-	if (arena_has(&c->arena, class) || arena_grow(&c->arena))
+	if (arena_has(&c->arena, class) || arena_grow(&c->arena) ||
+	    any_room(c, class))
 		return true;
-	if (tree_collect(c, GARBAGE_STEPS) && arena_has(&c->arena, class))
+	if (turn % STEAL_TURNS == 0 && steal(c, class, 4, false, MERCIFUL))
 		return true;
-	if (arena_harvest(&c->arena, class))
-		return true;
-	if (turn % STEAL_TURNS == 0 && steal(c, class, 4, MERCIFUL))
-		return true;
-	return replace(c, class) || steal(c, class, 16, MERCIFUL) ||
-	       steal(c, class, 16, MERCILESS);
+	return replace(c, class) || steal(c, class, 16, false, MERCIFUL) ||
+	       steal(c, class, 16, false, MERCILESS) ||
+	       arena_free_slabs(&c->arena); /* fewer may do as well */
 }
 
 int reclaim_run(struct mdx *c, struct shard *sh, locked_op op, void *arg)
@@ -247,15 +261,15 @@ static bool over_count(struct mdx *c, enum tier tier)
  * are little used. */
 static bool give_back(struct mdx *c)
 {
-	if (arena_shrink(&c->arena) ||
-	    ((arena_harvest(&c->arena, CLASS_NONE) ||
-	      steal(c, CLASS_NONE, 16, MERCIFUL) ||
-	      steal(c, CLASS_NONE, 256, MERCILESS)) &&
-	     arena_shrink(&c->arena))) {
-		count(&c->counters, MDX_C_TRIM);
-		return true;
-	}
-	return false;
+	if (!arena_free_slabs(&c->arena) &&
+	    !arena_harvest(&c->arena, CLASS_NONE) &&
+	    !steal(c, CLASS_NONE, 4, true, MERCILESS) &&
+	    !steal(c, CLASS_NONE, 16, false, MERCIFUL))
+		steal(c, CLASS_NONE, 256, false, MERCILESS);
+	if (!arena_shrink(&c->arena))
+		return false;
+	count(&c->counters, MDX_C_TRIM);
+	return true;
 }
 
 bool reclaim_background(struct mdx *c, unsigned int steps)

@@ -5,10 +5,7 @@
 
 #include "names.h"
 
-/* Directories with more leaves of names than this are not replaced whole when
- * memory is short, but leaf by leaf. */
-#define LARGE_LEAVES 32
-#define AGE_LEAVES   16
+#define AGE_LEAVES 4 /* of a large directory, in place of its eviction */
 
 static enum tier tier_of(const struct entry *e)
 {
@@ -77,7 +74,7 @@ bool tier_evict(struct mdx *c, struct shard *sh, enum tier tier, bool memory)
 	if (tier == TIER_STAT) {
 		count(&c->counters, MDX_C_EVICT);
 		drop(c, sh, ref, hash);
-	} else if (memory && entry_ext(c, ref)->leaves > LARGE_LEAVES) {
+	} else if (memory && names_large(entry_ext(c, ref))) {
 		names_age(c, ref, AGE_LEAVES);
 		policy_spare(c, &sh->queue[tier], ref);
 	} else {

@@ -152,17 +152,19 @@ static void write_leaf(struct tree_block *b, const struct tree *t,
 	seq_end(&b->seq);
 }
 
-/* A new leaf; 0: no memory, of a class that is noted in `sh` if given. */
+/* A new leaf; 0: no memory. */
 static uint32_t new_leaf(struct mdx *c, struct shard *sh, const struct tree *t,
 			 const struct leaf *l)
 {
 	unsigned int class = class_for(l->used);
-	uint32_t ref = arena_alloc(&c->arena, class);
+	uint32_t ref = 0;
 	struct tree_block *b;
 
+	/* A larger block will do, rather than that somebody be evicted. */
+	for (unsigned int i = class; i <= CLASS_LEAF_LAST && !ref; i++)
+		ref = arena_alloc(&c->arena, i);
 	if (!ref) {
-		if (sh)
-			sh->need = (uint8_t)class;
+		sh->need = (uint8_t)class;
 		return 0;
 	}
 	b = block_at(c, ref);
@@ -251,37 +253,35 @@ void tree_drop_leaf(struct mdx *c, const struct tree *t, uint32_t ref,
 	prune(c, t, l->low, l->depth);
 }
 
-/* Writes a leaf back in a block of its size: a new one if it has grown, or
- * shrunk a good deal. */
+/* Writes a leaf back: in a new block if it has grown out of its own, or (if
+ * there is one to be had) shrunk to less than half of it. */
 static int write_back(struct mdx *c, struct shard *sh, const struct tree *t,
 		      uint32_t ref, const struct leaf *l)
 {
-	unsigned int before = arena_class_of(&c->arena, ref);
-	unsigned int class = class_for(l->used);
-	uint32_t fresh;
+	unsigned int size = arena_classes[arena_class_of(&c->arena, ref)].size;
+	size_t needed = l->used + sizeof(struct tree_block);
+	uint32_t fresh = 0;
 
-	if (class == before ||
-	    (class < before &&
-	     l->used + sizeof(struct tree_block) >
-		     arena_classes[before].size / 2u)) {
-		write_leaf(block_at(c, ref), t, l);
+	if (needed > size || needed < size / 2u)
+		fresh = new_leaf(c, sh, t, l);
+	if (fresh) {
+		point(c, t, l->low, l->depth, fresh);
+		free_leaf(c, t, ref);
 		return 0;
 	}
-	fresh = new_leaf(c, sh, t, l);
-	if (!fresh)
+	if (needed > size)
 		return -EAGAIN;
-	point(c, t, l->low, l->depth, fresh);
-	free_leaf(c, t, ref);
+	write_leaf(block_at(c, ref), t, l);
 	return 0;
 }
 
-void tree_update(struct mdx *c, const struct tree *t, uint32_t ref,
-		 const struct leaf *l)
+void tree_update(struct mdx *c, struct shard *sh, const struct tree *t,
+		 uint32_t ref, const struct leaf *l)
 {
-	if (!l->count)
+	if (l->count)
+		write_back(c, sh, t, ref, l); /* it fits, so it succeeds */
+	else
 		tree_drop_leaf(c, t, ref, l);
-	else if (write_back(c, NULL, t, ref, l))
-		write_leaf(block_at(c, ref), t, l); /* it fits as well */
 }
 
 static uint32_t new_node(struct mdx *c, struct shard *sh, const struct tree *t,

@@ -85,8 +85,8 @@ enum tree_result tree_read(const struct mdx *c, const struct tree *t,
 int tree_set(struct mdx *c, struct shard *sh, const struct tree *t,
 	     const struct record *r, uint32_t now);
 /* Writes a leaf back from which records were removed. */
-void tree_update(struct mdx *c, const struct tree *t, uint32_t ref,
-		 const struct leaf *l);
+void tree_update(struct mdx *c, struct shard *sh, const struct tree *t,
+		 uint32_t ref, const struct leaf *l);
 /* Drops a leaf with its names. */
 void tree_drop_leaf(struct mdx *c, const struct tree *t, uint32_t ref,
 		    const struct leaf *l);

@@ -408,6 +408,15 @@ static void test_collisions(void)
 	/* Too many: not held, not complete, never wrong. */
 	CU_ASSERT(populate(c, DIR2, 40, MDX_FOREVER) != 0);
 	CU_ASSERT(!mdx_is_complete(c, DIR2));
+	mdx_invalidate_names(c, DIR2);
+	for (unsigned int i = 0; i < 40; i++) {
+		char name[8];
+
+		test_put(c, i, MDX_FOREVER);
+		sprintf(name, "n%u", i);
+		CU_ASSERT_EQUAL(put(c, DIR2, name, i, MDX_FOREVER),
+				i < 17 ? 0 : -ENOSPC);
+	}
 	for (unsigned int i = 0; i < 40; i++) {
 		char name[8];
 		int rc;
