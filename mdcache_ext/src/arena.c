@@ -136,47 +136,56 @@ static void new_slab(struct arena *a, uint32_t s, unsigned int class)
 			      memory_order_release);
 }
 
-uint32_t arena_alloc(struct arena *a, unsigned int class)
+/* Takes a block of a slab that has some left. */
+static uint32_t take_block(struct arena *a, uint32_t s, unsigned int class)
 {
 	const struct class_info *info = &arena_classes[class];
-	struct slab *slab;
-	uint32_t s, ref = 0;
+	struct slab *slab = &a->slabs[s];
+	unsigned int w = 0, bit;
 
-	pthread_mutex_lock(&a->lock);
-	if (!a->partial[class].head) {
-		s = a->empty[class].head;
-		if (s) {
-			unlink_slab(a, &a->empty[class], s);
-		} else {
-			s = a->free.head;
-			if (!s)
-				goto out;
-			unlink_slab(a, &a->free, s);
-			new_slab(a, s, class);
-		}
-		push(a, &a->partial[class], s, LIST_PARTIAL);
-	}
-	s = a->partial[class].head;
-	slab = &a->slabs[s];
-	for (unsigned int w = 0;; w++) {
-		uint64_t room = ~slab->map[w];
-
-		if (room) {
-			unsigned int bit = (unsigned int)__builtin_ctzll(room);
-
-			slab->map[w] |= (uint64_t)1 << bit;
-			ref = s * SLAB_UNITS +
-			      (w * 64 + bit) * (info->size / 16u);
-			break;
-		}
-	}
+	while (!~slab->map[w])
+		w++;
+	bit = (unsigned int)__builtin_ctzll(~slab->map[w]);
+	slab->map[w] |= (uint64_t)1 << bit;
 	if (++slab->used == info->count)
 		unlink_slab(a, &a->partial[class], s);
 	atomic_fetch_add_explicit(&a->used_bytes, info->size,
 				  memory_order_relaxed);
-out:
+	return s * SLAB_UNITS + (w * 64 + bit) * (info->size / 16u);
+}
+
+static uint32_t alloc(struct arena *a, unsigned int class, bool new)
+{
+	uint32_t ref = 0;
+
+	pthread_mutex_lock(&a->lock);
+	if (!a->partial[class].head) {
+		uint32_t s = a->empty[class].head;
+
+		if (s) {
+			unlink_slab(a, &a->empty[class], s);
+		} else if (new && a->free.head) {
+			s = a->free.head;
+			unlink_slab(a, &a->free, s);
+			new_slab(a, s, class);
+		}
+		if (s)
+			push(a, &a->partial[class], s, LIST_PARTIAL);
+	}
+	if (a->partial[class].head)
+		ref = take_block(a, a->partial[class].head, class);
 	pthread_mutex_unlock(&a->lock);
 	return ref;
+}
+
+uint32_t arena_alloc(struct arena *a, unsigned int class)
+{
+	return alloc(a, class, true);
+}
+
+uint32_t arena_alloc_old(struct arena *a, unsigned int class)
+{
+	return alloc(a, class, false);
 }
 
 void arena_free(struct arena *a, uint32_t ref)

@@ -117,6 +117,8 @@ static inline void *arena_ptr(const struct arena *a, uint32_t ref)
 /* A block whose contents are as its last user, or arena_new_slab, left them;
  * 0: there is none without arena_grow or eviction. */
 uint32_t arena_alloc(struct arena *a, unsigned int class);
+/* The same, but not from a slab that has no class yet. */
+uint32_t arena_alloc_old(struct arena *a, unsigned int class);
 void arena_free(struct arena *a, uint32_t ref);
 
 static inline unsigned int arena_class_of(const struct arena *a, uint32_t ref)

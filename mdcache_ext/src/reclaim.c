@@ -227,7 +227,7 @@ static bool make_memory(struct mdx *c, unsigned int class)
 	if (turn % STEAL_TURNS == 0 && steal(c, class, 4, false, MERCIFUL))
 		return true;
 	return replace(c, class) || steal(c, class, 16, false, MERCIFUL) ||
-	       steal(c, class, 16, false, MERCILESS) ||
+	       steal(c, class, 64, false, MERCILESS) ||
 	       arena_free_slabs(&c->arena); /* fewer may do as well */
 }
 

@@ -160,9 +160,15 @@ static uint32_t new_leaf(struct mdx *c, struct shard *sh, const struct tree *t,
 	uint32_t ref = 0;
 	struct tree_block *b;
 
-	/* A larger block will do, rather than that somebody be evicted. */
-	for (unsigned int i = class; i <= CLASS_LEAF_LAST && !ref; i++)
-		ref = arena_alloc(&c->arena, i);
+	/* A somewhat larger block will do, rather than that a slab be begun. */
+	for (unsigned int i = class; i <= class + 1 && i <= CLASS_LEAF_LAST &&
+				     !ref;
+	     i++)
+		ref = arena_alloc_old(&c->arena, i);
+	if (!ref)
+		ref = arena_alloc(&c->arena, class);
+	for (unsigned int i = class + 1; i <= CLASS_LEAF_LAST && !ref; i++)
+		ref = arena_alloc_old(&c->arena, i);
 	if (!ref) {
 		sh->need = (uint8_t)class;
 		return 0;
@@ -284,9 +290,9 @@ void tree_update(struct mdx *c, struct shard *sh, const struct tree *t,
 		tree_drop_leaf(c, t, ref, l);
 }
 
+/* A node that is not published, nor filled in, yet; 0: no memory. */
 static uint32_t new_node(struct mdx *c, struct shard *sh, const struct tree *t,
-			 unsigned int depth, uint64_t low, uint32_t first,
-			 uint32_t second)
+			 unsigned int depth, uint64_t low)
 {
 	uint32_t ref = arena_alloc(&c->arena, CLASS_NODE);
 	struct tree_node *n;
@@ -297,10 +303,17 @@ static uint32_t new_node(struct mdx *c, struct shard *sh, const struct tree *t,
 	}
 	n = block_at(c, ref);
 	write_head(&n->head, t, depth, low);
-	for (unsigned int i = 0; i < NODE_SLOTS; i++)
-		store32(&n->slot[i], i < NODE_SLOTS / 2 ? first : second);
-	seq_end(&n->head.seq);
 	return ref | NODE_FLAG;
+}
+
+static void fill_node(const struct mdx *c, uint32_t ref, uint32_t low,
+		      uint32_t high)
+{
+	struct tree_node *n = block_at(c, ref);
+
+	for (unsigned int i = 0; i < NODE_SLOTS; i++)
+		store32(&n->slot[i], i < NODE_SLOTS / 2 ? low : high);
+	seq_end(&n->head.seq);
 }
 
 /* Splits a leaf in two; *l becomes the half that covers `cookie`, *ref its
@@ -316,23 +329,27 @@ static int split(struct mdx *c, struct shard *sh, const struct tree *t,
 	if (l->depth == COOKIE_BITS)
 		return -ENOSPC;
 	leaf_split(l, &half[0], &half[1], now);
+	/* The node first: leaves are content with what is there, it is not. */
+	if (l->depth % NODE_BITS == 0) {
+		node = new_node(c, sh, t, l->depth, l->low);
+		failed = !node;
+	}
 	for (unsigned int i = 0; i < 2 && !failed; i++) {
 		if (!half[i].count)
 			continue;
 		refs[i] = new_leaf(c, sh, t, &half[i]);
 		failed = !refs[i];
 	}
-	if (!failed && l->depth % NODE_BITS == 0) {
-		node = new_node(c, sh, t, l->depth, l->low, refs[0], refs[1]);
-		failed = !node;
-	}
 	if (failed) {
 		for (unsigned int i = 0; i < 2; i++)
 			if (refs[i])
 				free_leaf(c, t, refs[i]);
+		if (node)
+			free_block(c, node);
 		return -EAGAIN;
 	}
 	if (node) {
+		fill_node(c, node, refs[0], refs[1]);
 		point(c, t, l->low, l->depth, node);
 	} else {
 		point(c, t, half[0].low, half[0].depth, refs[0]);

@@ -55,8 +55,12 @@ static void test_long_names(void)
 			CU_ASSERT_FATAL(usage(c).bytes <= limit);
 	}
 	CU_ASSERT(usage(c).names > 20000);
-	for (unsigned int i = 399000; i < 400000; i++)
-		recent += mdx_lookup(c, dir, long_name(i), 255, &a) == 0;
+	/* The child is never used, and has gone; the names are there. */
+	for (unsigned int i = 399000; i < 400000; i++) {
+		int rc = mdx_lookup(c, dir, long_name(i), 255, &a);
+
+		recent += rc == 0 || rc == -ESTALE;
+	}
 	CU_ASSERT(recent > 900);
 	mdx_destroy(c);
 }
@@ -171,6 +175,13 @@ static void test_failures(void)
 	mdx_destroy(c);
 
 	c = test_cache(1000, 10000, 64 * MIB, 1);
+	for (unsigned int i = 0; i < 1000; i++) {
+		struct mdx_key key = test_key(i);
+
+		test_put(c, i, MDX_FOREVER);
+		mdx_name_put(c, mdx_ticket(c), test_key(2000000), (char *)&i, 4,
+			     &key, MDX_FOREVER);
+	}
 	mem_fail_after(0);
 	failed = 0;
 	for (unsigned int i = 0; i < 10000; i++) {
