@@ -7,13 +7,22 @@
 #include "mem.h"
 #include "rcu.h"
 
-enum { LIST_NONE, LIST_FREE, LIST_GONE, LIST_PARTIAL, LIST_EMPTY };
+enum {
+	LIST_NONE,
+	LIST_FREE,
+	LIST_GONE,
+	LIST_PARTIAL,
+	LIST_EMPTY
+};
 
 #define META	   ((uint64_t)sizeof(struct slab))
 #define SLAB_COST  (SLAB_SIZE + META)
 #define HUGE_LEAST ((uint64_t)512 << 20) /* budgets that get huge pages */
 
-#define BLOCKS(bytes, what) { bytes, SLAB_SIZE / (bytes), what }
+#define BLOCKS(bytes, what)                      \
+	{                                        \
+		bytes, SLAB_SIZE / (bytes), what \
+	}
 
 const struct class_info arena_classes[CLASS_COUNT] = {
 	[CLASS_NONE] = { SLAB_SIZE, 1, KIND_NONE },
@@ -127,12 +136,11 @@ static void new_slab(struct arena *a, uint32_t s, unsigned int class)
 	if (info->kind == KIND_ENTRY || info->kind == KIND_LEAF ||
 	    info->kind == KIND_NODE)
 		for (unsigned int i = 0; i < info->count; i++)
-			block_init_free(p + (size_t)i * info->size,
-					info->kind == KIND_ENTRY ?
-						slab->gen_base :
-						0);
+			block_init_free(
+				p + (size_t)i * info->size,
+				info->kind == KIND_ENTRY ? slab->gen_base : 0);
 	a->slabs_of[class]++;
-	atomic_store_explicit(&slab->class, (uint8_t)class,
+	atomic_store_explicit(&slab->class, (uint8_t) class,
 			      memory_order_release);
 }
 
@@ -289,9 +297,8 @@ bool arena_grow(struct arena *a)
 static void save_generations(struct arena *a, uint32_t s)
 {
 	struct slab *slab = &a->slabs[s];
-	const struct class_info *info =
-		&arena_classes[atomic_load_explicit(&slab->class,
-						    memory_order_relaxed)];
+	const struct class_info *info = &arena_classes[atomic_load_explicit(
+		&slab->class, memory_order_relaxed)];
 	const char *p = arena_ptr(a, s * SLAB_UNITS);
 
 	if (info->kind != KIND_ENTRY)
@@ -311,7 +318,7 @@ unsigned int arena_harvest(struct arena *a, unsigned int keep)
 	uint32_t s;
 
 	pthread_mutex_lock(&a->lock);
-	for (unsigned int class = 1; class < CLASS_COUNT; class++) {
+	for (unsigned int class = 1; class < CLASS_COUNT; class ++) {
 		while (class != keep && a->empty[class].head) {
 			s = a->empty[class].head;
 			unlink_slab(a, &a->empty[class], s);
@@ -395,8 +402,7 @@ uint32_t arena_next_slab(struct arena *a, bool sparse)
 	for (uint32_t i = 0; i < 4096 && i < a->frontier; i++) {
 		/* Downwards, so that whole chunks at the end fall empty. */
 		*hand = *hand > 1 ? *hand - 1 : a->frontier - 1;
-		if (a->slabs[*hand].used &&
-		    (!sparse || is_sparse(a, *hand))) {
+		if (a->slabs[*hand].used && (!sparse || is_sparse(a, *hand))) {
 			s = *hand;
 			break;
 		}

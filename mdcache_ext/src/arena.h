@@ -74,10 +74,10 @@ extern const struct class_info arena_classes[CLASS_COUNT];
 
 struct slab {
 	_Atomic uint8_t class;
-	uint8_t list : 7;  /* enum in arena.c */
+	uint8_t list : 7;   /* enum in arena.c */
 	uint8_t usable : 1; /* was committed once */
-	uint16_t used;	   /* blocks in use */
-	uint32_t next;	   /* of its list */
+	uint16_t used;	    /* blocks in use */
+	uint32_t next;	    /* of its list */
 	uint32_t prev;
 	uint32_t gen_base; /* generations of entries here start above it */
 	uint64_t map[SLAB_BLOCKS_MAX / 64];
@@ -96,7 +96,7 @@ struct arena {
 	uint32_t frontier;   /* first slab never used */
 	bool huge;
 	struct budget *budget;
-	pthread_mutex_t lock; /* all below, and the slabs */
+	pthread_mutex_t lock;  /* all below, and the slabs */
 	struct slab_list free; /* committed, any class may have them */
 	struct slab_list gone; /* given back to the system */
 	struct slab_list partial[CLASS_COUNT];
@@ -134,8 +134,7 @@ static inline bool arena_is(const struct arena *a, uint32_t ref,
 {
 	const struct class_info *info = &arena_classes[arena_class_of(a, ref)];
 
-	return info->kind == kind &&
-	       ref % SLAB_UNITS % (info->size / 16u) == 0;
+	return info->kind == kind && ref % SLAB_UNITS % (info->size / 16u) == 0;
 }
 
 /* Are there two blocks to be had without asking the system? (One operation may

@@ -114,10 +114,10 @@ static void pack_ident(struct packed *p, struct idents *idents,
 void attrs_overlay(struct mdx_attrs *to, const struct mdx_attrs *from,
 		   uint32_t mask)
 {
-#define OVERLAY(bit, field)                                                    \
-	do {                                                                   \
-		if (mask & (bit))                                              \
-			to->field = from->field;                               \
+#define OVERLAY(bit, field)                      \
+	do {                                     \
+		if (mask & (bit))                \
+			to->field = from->field; \
 	} while (0)
 	OVERLAY(MDX_TYPE, type);
 	OVERLAY(MDX_MODE, mode);
@@ -169,10 +169,9 @@ void attrs_pack(struct idents *idents, const struct mdx_attrs *attrs,
 		mode = 0;
 		nlink = 0;
 	}
-	p->mode_nlink_space_valid = (uint64_t)(a.type << 12 | mode) |
-				    nlink << 16 |
-				    (uint64_t)(uint16_t)difference << 32 |
-				    (uint64_t)a.valid << 48;
+	p->mode_nlink_space_valid =
+		(uint64_t)(a.type << 12 | mode) | nlink << 16 |
+		(uint64_t)(uint16_t)difference << 32 | (uint64_t)a.valid << 48;
 	if (a.change && a.change == change_of_times(&a.mtime, &a.ctime))
 		p->flags |= PACKED_CHANGE_TIMES;
 	else if (a.change)
@@ -189,10 +188,10 @@ static void unpack_wide(const struct packed *p, struct mdx_attrs *a)
 {
 	const uint64_t *w = p->words;
 
-#define WIDE(which, field)                                                     \
-	do {                                                                   \
-		if (p->wide & 1u << (which))                                   \
-			a->field = w[which];                                   \
+#define WIDE(which, field)                   \
+	do {                                 \
+		if (p->wide & 1u << (which)) \
+			a->field = w[which]; \
 	} while (0)
 	WIDE(WIDE_CHANGE, change);
 	WIDE(WIDE_GENERATION, generation);

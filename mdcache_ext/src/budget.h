@@ -25,10 +25,9 @@ static inline bool budget_take(struct budget *b, uint64_t bytes)
 	do {
 		if (held > limit || bytes > limit - held)
 			return false;
-	} while (!atomic_compare_exchange_weak_explicit(&b->held, &held,
-							held + bytes,
-							memory_order_relaxed,
-							memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(
+		&b->held, &held, held + bytes, memory_order_relaxed,
+		memory_order_relaxed));
 	return true;
 }
 

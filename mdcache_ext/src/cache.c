@@ -46,9 +46,8 @@ uint32_t cache_until(const struct mdx *c, uint32_t ttl_ms)
 {
 	uint64_t until = (uint64_t)cache_tick(c) + ttl_ms / TICK_MS;
 
-	return ttl_ms == MDX_FOREVER || until >= TICK_FOREVER ?
-		       TICK_FOREVER :
-		       (uint32_t)until;
+	return ttl_ms == MDX_FOREVER || until >= TICK_FOREVER ? TICK_FOREVER :
+								(uint32_t)until;
 }
 
 /* --- Locks --------------------------------------------------------------- */

@@ -34,7 +34,11 @@
 
 #define SHARDS_MAX 256u
 
-enum tier { TIER_STAT, TIER_FILE, TIERS };
+enum tier {
+	TIER_STAT,
+	TIER_FILE,
+	TIERS
+};
 
 struct shard {
 	_Alignas(64) pthread_mutex_t lock;

@@ -111,8 +111,8 @@ uint64_t entry_hash(const struct mdx *c, uint32_t ref)
 	struct snap s;
 
 	entry_copy(c, ref, &s);
-	return hash_of(c, (struct mdx_key){ snap_key(&s), s.key_len,
-					    s.backend });
+	return hash_of(c,
+		       (struct mdx_key){ snap_key(&s), s.key_len, s.backend });
 }
 
 void snap_attrs(const struct mdx *c, const struct snap *s,
@@ -202,7 +202,7 @@ uint32_t entry_new(struct mdx *c, struct shard *sh, const struct mdx_key *key,
 	struct entry *e;
 
 	if (!ref) {
-		sh->need = (uint8_t)class;
+		sh->need = (uint8_t) class;
 		return 0;
 	}
 	e = entry_at(c, ref);
@@ -279,8 +279,7 @@ static unsigned int count_words(uint32_t wide)
 
 static unsigned int room_of(const struct mdx *c, uint32_t aside)
 {
-	return aside_words[arena_class_of(&c->arena, aside) -
-			   CLASS_ASIDE_FIRST];
+	return aside_words[arena_class_of(&c->arena, aside) - CLASS_ASIDE_FIRST];
 }
 
 /* An aside with room for so many words, with the references of the old one. */
@@ -293,10 +292,10 @@ static uint32_t new_aside(struct mdx *c, struct shard *sh, uint32_t owner,
 	uint32_t ref;
 
 	while (aside_words[class - CLASS_ASIDE_FIRST] < words)
-		class++;
+		class ++;
 	ref = arena_alloc(&c->arena, class);
 	if (!ref) {
-		sh->need = (uint8_t)class;
+		sh->need = (uint8_t) class;
 		return 0;
 	}
 	a = arena_ptr(&c->arena, ref);
@@ -429,10 +428,10 @@ int entry_set_blob(struct mdx *c, struct shard *sh, uint32_t ref,
 	struct blob *b;
 
 	while (blob_sizes[class - CLASS_BLOB_FIRST] < len)
-		class++;
+		class ++;
 	blob = arena_alloc(&c->arena, class);
 	if (!blob) {
-		sh->need = (uint8_t)class;
+		sh->need = (uint8_t) class;
 		return -EAGAIN;
 	}
 	b = arena_ptr(&c->arena, blob);

@@ -103,17 +103,17 @@ struct blob {
 struct ext {
 	_Atomic uint32_t owner; /* entry */
 	_Atomic uint32_t aside;
-	_Atomic uint32_t root; /* of the names' tree, 0: no names */
+	_Atomic uint32_t root;	      /* of the names' tree, 0: no names */
 	_Atomic uint32_t names_until; /* tick: the life of populated names */
 	_Atomic uint64_t names_state; /* number << 1 | complete */
-	uint64_t population; /* that is going on, 0: none */
-	uint64_t hand;	     /* cookie: where leaves were last aged */
+	uint64_t population;	      /* that is going on, 0: none */
+	uint64_t hand;		      /* cookie: where leaves were last aged */
 	uint32_t names;
 	uint32_t leaves;
 	uint32_t pins;
 	_Atomic uint32_t pages; /* attachment */
-	_Atomic bool probed; /* some names are not at their own cookies */
-	bool holes;	     /* names were lost since population began */
+	_Atomic bool probed;	/* some names are not at their own cookies */
+	bool holes;		/* names were lost since population began */
 };
 
 /* A consistent copy of an entry. */
@@ -199,7 +199,11 @@ static inline void seq_end(_Atomic uint32_t *seq)
 struct mdx;
 struct shard;
 
-enum read_result { READ_OK, READ_OTHER, READ_BUSY };
+enum read_result {
+	READ_OK,
+	READ_OTHER,
+	READ_BUSY
+};
 
 /* Copies an entry without a lock, in an RCU read section. READ_OTHER: it is not
  * (or no longer) the entry asked for: of this key if `key` is given, of this
@@ -260,8 +264,7 @@ int entry_set_blob(struct mdx *c, struct shard *sh, uint32_t ref,
 void entry_drop_blobs(struct mdx *c, uint32_t ref, uint32_t mask);
 /* The attachment of a file tier entry's pages, of which somebody holds a
  * reference; NULL: none. */
-void entry_set_pages(struct mdx *c, uint32_t ref,
-		     struct mdx_attachment *pages);
+void entry_set_pages(struct mdx *c, uint32_t ref, struct mdx_attachment *pages);
 /* Attaches or takes away the ext. -EAGAIN: no memory. */
 int entry_add_ext(struct mdx *c, struct shard *sh, uint32_t ref);
 void entry_drop_ext(struct mdx *c, uint32_t ref);

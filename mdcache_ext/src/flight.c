@@ -88,8 +88,7 @@ static int wait_for(struct mdx *c, struct flight_stripe *s,
 }
 
 int mdx_flight_join(struct mdx *c, struct mdx_key key, const char *name,
-		    size_t len, uint32_t timeout_ms,
-		    struct mdx_flight **flight)
+		    size_t len, uint32_t timeout_ms, struct mdx_flight **flight)
 {
 	struct flight_stripe *s;
 	struct mdx_flight *f;

@@ -53,9 +53,9 @@ static uint32_t other_of(const struct mdx *c, const struct snap *s)
 {
 	const struct aside *a = arena_ptr(&c->arena, s->aside);
 
-	return s->aside ? atomic_load_explicit(&a->other,
-					       memory_order_acquire) :
-			  0;
+	return s->aside ?
+		       atomic_load_explicit(&a->other, memory_order_acquire) :
+		       0;
 }
 
 /* References for the caller; false: the entry has changed meanwhile. */
@@ -80,9 +80,8 @@ static bool get_attachments(struct mdx *c, const struct snap *s, uint32_t want,
 
 static int missed(struct mdx *c, const struct snap *s)
 {
-	count(&c->counters, cache_fresh(c, snap_fresh(s)) ?
-				    MDX_C_MISS_INVALID :
-				    MDX_C_MISS_EXPIRED);
+	count(&c->counters, cache_fresh(c, snap_fresh(s)) ? MDX_C_MISS_INVALID :
+							    MDX_C_MISS_EXPIRED);
 	return -ESTALE;
 }
 
@@ -104,8 +103,9 @@ int mdx_get(struct mdx *c, struct mdx_key key, uint32_t want,
 	do {
 		found = get_snap(c, key, hash, &s);
 		again = false;
-		if (found && (get_fill(c, &s, answer) & want) ==
-				     (want & (MDX_NUMBERS | MDX_ACL | MDX_OTHER)))
+		if (found &&
+		    (get_fill(c, &s, answer) & want) ==
+			    (want & (MDX_NUMBERS | MDX_ACL | MDX_OTHER)))
 			again = want & (MDX_ACL | MDX_OTHER) &&
 				!get_attachments(c, &s, want, &answer->attrs);
 		if (again)
@@ -148,7 +148,7 @@ int mdx_blob_get(struct mdx *c, struct mdx_key key, uint32_t which, void *buf,
 			rc = entry_read_blob(c, &s, which, buf, size);
 	} while (rc == -EAGAIN);
 	rcu_leave();
-	count(&c->counters, rc >= 0	   ? MDX_C_HIT :
+	count(&c->counters, rc >= 0	  ? MDX_C_HIT :
 			    rc == -ESTALE ? MDX_C_MISS_EXPIRED :
 					    MDX_C_MISS);
 	return rc;

@@ -17,7 +17,11 @@
 
 #include "budget.h"
 
-enum ghost { GHOST_NONE = -1, GHOST_SMALL = 0, GHOST_MAIN = 1 };
+enum ghost {
+	GHOST_NONE = -1,
+	GHOST_SMALL = 0,
+	GHOST_MAIN = 1
+};
 
 struct ghosts {
 	uint16_t *slots; /* NULL: none are remembered */

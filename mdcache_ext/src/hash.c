@@ -20,8 +20,8 @@ uint64_t hash_of(const struct mdx *c, struct mdx_key key)
 {
 	/* The seed keeps clients from making keys that fall together. */
 	return XXH3_64bits_withSeed(key.bytes, key.len,
-				    c->seed + key.backend *
-						      0x9e3779b97f4a7c15u);
+				    c->seed +
+					    key.backend * 0x9e3779b97f4a7c15u);
 }
 
 static uint32_t index_of(uint64_t hash, uint32_t buckets)
@@ -61,8 +61,7 @@ bool hash_init(struct mdx *c, struct hash *h)
 	while (!segment && arena_grow(&c->arena))
 		segment = arena_alloc(&c->arena, CLASS_SEGMENT);
 	atomic_store_explicit(&h->segments[0], segment, memory_order_release);
-	atomic_store_explicit(&h->buckets, BUCKETS_FIRST,
-			      memory_order_release);
+	atomic_store_explicit(&h->buckets, BUCKETS_FIRST, memory_order_release);
 	return segment;
 }
 
@@ -100,8 +99,8 @@ bool hash_read(const struct mdx *c, const struct hash *h, struct mdx_key key,
 				enum read_result r;
 
 				if (atomic_load_explicit(
-					    &b->tag[i],
-					    memory_order_relaxed) != tag)
+					    &b->tag[i], memory_order_relaxed) !=
+				    tag)
 					continue;
 				ref = atomic_load_explicit(
 					&b->ref[i], memory_order_acquire);
@@ -214,11 +213,10 @@ static void tidy(struct mdx *c, struct bucket *b)
 			b = next;
 			continue;
 		}
-		atomic_store_explicit(&b->next,
-				      atomic_load_explicit(
-					      &next->next,
-					      memory_order_relaxed),
-				      memory_order_release);
+		atomic_store_explicit(
+			&b->next,
+			atomic_load_explicit(&next->next, memory_order_relaxed),
+			memory_order_release);
 		arena_free(&c->arena, ref);
 	}
 }

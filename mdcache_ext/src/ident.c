@@ -79,8 +79,7 @@ int ident_number(struct idents *d, const struct ident *id)
 	if (!n && d->count <= d->capacity) {
 		n = (uint16_t)d->count++;
 		d->table[n] = *id;
-		atomic_store_explicit(&d->index[slot], n,
-				      memory_order_release);
+		atomic_store_explicit(&d->index[slot], n, memory_order_release);
 	}
 	pthread_mutex_unlock(&d->lock);
 	return n ? n : -1;

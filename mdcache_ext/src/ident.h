@@ -23,8 +23,8 @@ struct ident {
 };
 
 struct idents {
-	pthread_mutex_t lock; /* adding */
-	struct ident *table;  /* [0] is all zeros */
+	pthread_mutex_t lock;	 /* adding */
+	struct ident *table;	 /* [0] is all zeros */
 	_Atomic uint16_t *index; /* open addressing, 0: free */
 	uint32_t capacity;
 	uint32_t index_mask;

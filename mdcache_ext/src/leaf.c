@@ -128,9 +128,8 @@ static uint16_t encode_life(struct leaf *l, uint32_t until, uint32_t now)
 		rebase(l, now);
 	if (until <= l->base)
 		return 0;
-	return (uint16_t)(until - l->base > EXPIRY_LONGEST ?
-				  EXPIRY_LONGEST :
-				  until - l->base);
+	return (uint16_t)(until - l->base > EXPIRY_LONGEST ? EXPIRY_LONGEST :
+							     until - l->base);
 }
 
 void leaf_insert(struct leaf *l, const struct record *r, uint32_t now)

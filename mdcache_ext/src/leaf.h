@@ -25,12 +25,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COOKIE_BITS	62u
-#define LEAF_BYTES_MAX	608u /* the largest class, less the header */
-#define RECORD_FIXED	6u
-#define RECORD_MAX	(RECORD_FIXED + 8u + 1u + 255u)
-#define EXPIRY_FOREVER	0xffffu
-#define EXPIRY_LONGEST	0xfffeu
+#define COOKIE_BITS    62u
+#define LEAF_BYTES_MAX 608u /* the largest class, less the header */
+#define RECORD_FIXED   6u
+#define RECORD_MAX     (RECORD_FIXED + 8u + 1u + 255u)
+#define EXPIRY_FOREVER 0xffffu
+#define EXPIRY_LONGEST 0xfffeu
 
 enum record_flags {
 	RECORD_CHILD = 1 << 0,	  /* the child's entry is known */

@@ -62,8 +62,7 @@ static enum found find(struct mdx *c, const struct snap *dir, const char *name,
 			return FOUND_NOTHING;
 		if (!same_state(c, dir, &t, state))
 			return FOUND_RETRY;
-		return names_complete(c, t.ext) ? FOUND_ABSENCE :
-						  FOUND_NOTHING;
+		return names_complete(c, t.ext) ? FOUND_ABSENCE : FOUND_NOTHING;
 	}
 	if (r->flags & RECORD_DIRLIFE)
 		r->until = atomic_load_explicit(&t.ext->names_until,
@@ -175,9 +174,9 @@ int mdx_lookup(struct mdx *c, struct mdx_key dir, const char *name, size_t len,
 		if (found == FOUND_RETRY)
 			count(&c->counters, MDX_C_READ_RETRY);
 		else
-			policy_used(&((struct entry *)arena_ptr(&c->arena,
-								s.ref))
-					     ->uses);
+			policy_used(
+				&((struct entry *)arena_ptr(&c->arena, s.ref))
+					 ->uses);
 	}
 	if (found == FOUND_RETRY)
 		found = find_locked(c, dir, hash, name, len, &l, &r);

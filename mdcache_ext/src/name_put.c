@@ -18,8 +18,7 @@ struct name {
 	uint64_t ticket;
 };
 
-void name_record(struct mdx *c, const struct mdx_key *child,
-		 struct record *r)
+void name_record(struct mdx *c, const struct mdx_key *child, struct record *r)
 {
 	struct snap s;
 
@@ -44,8 +43,7 @@ static bool sane(struct mdx_key dir, const char *name, size_t len,
 
 static uint64_t *stamp_of(const struct name *n, struct shard *sh)
 {
-	return stamp_of_name(&sh->stamps, n->hash,
-			     cookie_of(n->name, n->len));
+	return stamp_of_name(&sh->stamps, n->hash, cookie_of(n->name, n->len));
 }
 
 /* Sets a name, in a directory that is found or made. */
@@ -81,10 +79,9 @@ int mdx_name_put(struct mdx *c, uint64_t ticket, struct mdx_key dir,
 		 const char *name, size_t len, const struct mdx_key *child,
 		 uint32_t ttl_ms)
 {
-	struct name n = { .dir = dir,
-			  .name = name,
-			  .len = len,
-			  .ticket = ticket };
+	struct name n = {
+		.dir = dir, .name = name, .len = len, .ticket = ticket
+	};
 	int rc;
 
 	if (!sane(dir, name, len, child))
@@ -191,8 +188,7 @@ int mdx_changed_name(struct mdx *c, struct mdx_change *ch, struct mdx_key dir,
 		f.outcome = MDX_NAME_UNKNOWN;
 		reclaim_run(c, sh, finish, &f);
 	}
-	count(&c->counters,
-	      rc == -ESTALE ? MDX_C_CHANGE_LOST : MDX_C_CHANGE);
+	count(&c->counters, rc == -ESTALE ? MDX_C_CHANGE_LOST : MDX_C_CHANGE);
 	return rc;
 }
 

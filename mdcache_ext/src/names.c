@@ -27,8 +27,8 @@ enum tree_result names_find(const struct mdx *c, const struct tree *t,
 			    const char *name, size_t len, struct leaf *l,
 			    struct record *r, uint32_t *ref)
 {
-	bool probed = atomic_load_explicit(&t->ext->probed,
-					   memory_order_acquire);
+	bool probed =
+		atomic_load_explicit(&t->ext->probed, memory_order_acquire);
 	uint64_t own = cookie_of(name, len);
 	enum tree_result rc = look(c, t, own, name, len, l, r, ref);
 

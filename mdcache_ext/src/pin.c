@@ -127,6 +127,6 @@ int mdx_pages_set(struct mdx *c, struct mdx_key key,
 	if (!key_sane(key))
 		return -EINVAL;
 	u.hash = hash_of(c, key);
-	return reclaim_run(c, shard_of(c, u.hash),
-			   pages ? promote : drop_pages, &u);
+	return reclaim_run(c, shard_of(c, u.hash), pages ? promote : drop_pages,
+			   &u);
 }

@@ -7,8 +7,8 @@
  * or a fetch with a good ticket, and newer than the backend's list. That record
  * stays. A name whose absence is known by now has a record, too, for the
  * directory is not complete yet; and a name that has become unknown gets one
- * that says nothing, and leaves a hole, with which the directory does not become
- * complete. When records go for want of memory, the population is over.
+ * that says nothing, and leaves a hole, with which the directory does not
+ * become complete. When records go for want of memory, the population is over.
  */
 #include <errno.h>
 #include <string.h>

@@ -61,13 +61,12 @@ static int put(struct mdx *c, struct shard *sh, void *arg)
 	    !ticket_good_for_backend(c, p->key.backend, p->ticket))
 		return -ESTALE;
 	rc = tier_obtain(c, sh, p->key, p->hash, OBTAIN_ANY, &ref);
-	return rc ? rc :
-		    store(c, sh, ref, p->attrs, p->ttl_ms, false, epoch);
+	return rc ? rc : store(c, sh, ref, p->attrs, p->ttl_ms, false, epoch);
 }
 
 static void count_put(struct mdx *c, int rc)
 {
-	count(&c->counters, rc == 0	   ? MDX_C_PUT :
+	count(&c->counters, rc == 0	  ? MDX_C_PUT :
 			    rc == -ESTALE ? MDX_C_PUT_VOID :
 					    MDX_C_PUT_NOSPACE);
 }
@@ -75,10 +74,9 @@ static void count_put(struct mdx *c, int rc)
 int mdx_put(struct mdx *c, uint64_t ticket, struct mdx_key key,
 	    const struct mdx_attrs *attrs, uint32_t ttl_ms)
 {
-	struct put p = { .key = key,
-			 .ticket = ticket,
-			 .attrs = attrs,
-			 .ttl_ms = ttl_ms };
+	struct put p = {
+		.key = key, .ticket = ticket, .attrs = attrs, .ttl_ms = ttl_ms
+	};
 	int rc;
 
 	if (!key_sane(key) || !attrs_sane(attrs))
@@ -205,11 +203,11 @@ int mdx_changed_entry(struct mdx *c, struct mdx_change *ch, struct mdx_key key,
 		      const struct mdx_attrs *attrs, uint32_t ttl_ms,
 		      unsigned int flags)
 {
-	struct finish f = { .p = { .key = key,
-				   .attrs = attrs,
-				   .ttl_ms = ttl_ms },
-			    .change = ch,
-			    .keep = flags & MDX_KEEP };
+	struct finish f = {
+		.p = { .key = key, .attrs = attrs, .ttl_ms = ttl_ms },
+		.change = ch,
+		.keep = flags & MDX_KEEP
+	};
 	struct shard *sh;
 	int rc;
 
@@ -225,7 +223,6 @@ int mdx_changed_entry(struct mdx *c, struct mdx_change *ch, struct mdx_key key,
 		f.keep = false;
 		reclaim_run(c, sh, finish, &f);
 	}
-	count(&c->counters,
-	      rc == -ESTALE ? MDX_C_CHANGE_LOST : MDX_C_CHANGE);
+	count(&c->counters, rc == -ESTALE ? MDX_C_CHANGE_LOST : MDX_C_CHANGE);
 	return rc;
 }

@@ -13,7 +13,10 @@
 #define SLABS_LEAST   3 /* one operation may need blocks of three classes */
 
 /* How a slab is looked at: spared if its blocks were used, or not. */
-enum mercy { MERCIFUL, MERCILESS };
+enum mercy {
+	MERCIFUL,
+	MERCILESS
+};
 
 /* --- Replacement by the policy ------------------------------------------- */
 

@@ -25,7 +25,7 @@ static void *block_at(const struct mdx *c, uint32_t ref)
 static unsigned int slot_of(uint64_t cookie, unsigned int level)
 {
 	return (unsigned int)(cookie << (64 - COOKIE_BITS)
-					     << NODE_BITS * level >>
+				     << NODE_BITS * level >>
 			      (64 - NODE_BITS));
 }
 
@@ -68,8 +68,8 @@ static bool copy_leaf(const struct tree_block *b, const struct tree *t,
 	if (l->used > LEAF_BYTES_MAX || !stable(b, seq))
 		return false; /* the bytes must be within the block */
 	for (unsigned int i = 0; i < (l->used + 7u) / 8; i++) {
-		uint64_t w = atomic_load_explicit(&b->w[i],
-						  memory_order_acquire);
+		uint64_t w =
+			atomic_load_explicit(&b->w[i], memory_order_acquire);
 
 		memcpy(l->bytes + (size_t)8 * i, &w, 8);
 	}
@@ -102,9 +102,8 @@ enum tree_result tree_read(const struct mdx *c, const struct tree *t,
 			return TREE_RETRY;
 	}
 	if (*ref)
-		return copy_leaf(block_at(c, *ref), t, cookie, l) ?
-			       TREE_LEAF :
-			       TREE_RETRY;
+		return copy_leaf(block_at(c, *ref), t, cookie, l) ? TREE_LEAF :
+								    TREE_RETRY;
 	l->depth = (uint8_t)(NODE_BITS * level < COOKIE_BITS ?
 				     NODE_BITS * level :
 				     COOKIE_BITS);
@@ -122,7 +121,7 @@ static unsigned int class_for(unsigned int used)
 	unsigned int class = CLASS_LEAF_FIRST;
 
 	while (arena_classes[class].size - sizeof(struct tree_block) < used)
-		class++;
+		class ++;
 	return class;
 }
 
@@ -161,16 +160,15 @@ static uint32_t new_leaf(struct mdx *c, struct shard *sh, const struct tree *t,
 	struct tree_block *b;
 
 	/* A somewhat larger block will do, rather than that a slab be begun. */
-	for (unsigned int i = class; i <= class + 1 && i <= CLASS_LEAF_LAST &&
-				     !ref;
-	     i++)
+	for (unsigned int i = class;
+	     i <= class + 1 && i <= CLASS_LEAF_LAST && !ref; i++)
 		ref = arena_alloc_old(&c->arena, i);
 	if (!ref)
 		ref = arena_alloc(&c->arena, class);
 	for (unsigned int i = class + 1; i <= CLASS_LEAF_LAST && !ref; i++)
 		ref = arena_alloc_old(&c->arena, i);
 	if (!ref) {
-		sh->need = (uint8_t)class;
+		sh->need = (uint8_t) class;
 		return 0;
 	}
 	b = block_at(c, ref);

@@ -70,7 +70,11 @@ struct tree {
 	struct ext *ext;
 };
 
-enum tree_result { TREE_LEAF, TREE_NOTHING, TREE_RETRY };
+enum tree_result {
+	TREE_LEAF,
+	TREE_NOTHING,
+	TREE_RETRY
+};
 
 /* Copies the leaf that covers a cookie; *ref is its reference. TREE_NOTHING:
  * there are no names around it, and l->low and l->depth tell how far around.

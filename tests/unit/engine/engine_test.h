@@ -14,7 +14,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-static _Atomic uint64_t test_now;	/* milliseconds */
+static _Atomic uint64_t test_now;	   /* milliseconds */
 static _Atomic unsigned int test_released; /* release callbacks so far */
 
 static inline uint64_t test_clock(void *arg)

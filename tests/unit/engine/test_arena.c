@@ -20,7 +20,7 @@ static void test_blocks(void)
 	struct arena a;
 
 	CU_ASSERT_FATAL(arena_init(&a, &b));
-	for (unsigned int class = 1; class < CLASS_COUNT; class++) {
+	for (unsigned int class = 1; class < CLASS_COUNT; class ++) {
 		static uint32_t refs[600];
 		unsigned int n = class == CLASS_SEGMENT ? 20 : 600;
 
@@ -83,8 +83,7 @@ static void test_generations(void)
 		ref = get(&a, CLASS_ENTRY_FIRST);
 		e = arena_ptr(&a, ref);
 		/* The slab was something else in between. */
-		CU_ASSERT(life == 1 ||
-			  block_generation(e) >= last);
+		CU_ASSERT(life == 1 || block_generation(e) >= last);
 		last = block_generation(e) + life;
 		atomic_store(&e->gen, last);
 		arena_free(&a, ref);
@@ -143,14 +142,13 @@ static void test_no_memory(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
-		{ "blocks of every class", test_blocks },
-		{ "the budget holds", test_budget },
-		{ "generations outlive a slab's other uses", test_generations },
-		{ "memory is given back", test_shrink },
-		{ "the system has no memory", test_no_memory },
-		CU_TEST_INFO_NULL
-	};
+	CU_TestInfo tests[] = { { "blocks of every class", test_blocks },
+				{ "the budget holds", test_budget },
+				{ "generations outlive a slab's other uses",
+				  test_generations },
+				{ "memory is given back", test_shrink },
+				{ "the system has no memory", test_no_memory },
+				CU_TEST_INFO_NULL };
 
 	return cunit_main("arena", NULL, tests);
 }

@@ -70,8 +70,8 @@ static void test_extremes(void)
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		uint64_t v = values[i];
-		uint64_t *fields[] = { NULL, NULL, NULL, NULL, NULL, NULL,
-				       NULL, NULL, NULL, NULL };
+		uint64_t *fields[] = { NULL, NULL, NULL, NULL, NULL,
+				       NULL, NULL, NULL, NULL, NULL };
 		struct mdx_attrs a;
 
 		for (size_t f = 0; f < 10; f++) {

@@ -175,9 +175,8 @@ static void test_blobs(void)
 		CU_ASSERT_EQUAL(mdx_put(c, mdx_ticket(c), test_key(1), &attrs,
 					10000),
 				0);
-		CU_ASSERT_EQUAL(mdx_blob_get(c, test_key(1), MDX_PARENT, buf,
-					     3),
-				6);
+		CU_ASSERT_EQUAL(
+			mdx_blob_get(c, test_key(1), MDX_PARENT, buf, 3), 6);
 		CU_ASSERT_EQUAL(memcmp(buf, "par", 3), 0);
 	}
 	CU_ASSERT_EQUAL(mdx_blob_put(c, mdx_ticket(c), test_key(1), MDX_LINK,
@@ -249,16 +248,15 @@ static void test_attachments(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
-		{ "get and put", test_get_put },
-		{ "keys of every length", test_keys },
-		{ "groups of attributes", test_groups },
-		{ "time to live", test_time },
-		{ "a backend, and everything", test_whole_invalidation },
-		{ "blobs", test_blobs },
-		{ "attachments", test_attachments },
-		CU_TEST_INFO_NULL
-	};
+	CU_TestInfo tests[] = { { "get and put", test_get_put },
+				{ "keys of every length", test_keys },
+				{ "groups of attributes", test_groups },
+				{ "time to live", test_time },
+				{ "a backend, and everything",
+				  test_whole_invalidation },
+				{ "blobs", test_blobs },
+				{ "attachments", test_attachments },
+				CU_TEST_INFO_NULL };
 
 	return cunit_main("entry", NULL, tests);
 }

@@ -78,12 +78,11 @@ static void test_timeout(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
-		{ "all have the result", test_success },
-		{ "all have the error", test_failure },
-		{ "a timeout; what is different", test_timeout },
-		CU_TEST_INFO_NULL
-	};
+	CU_TestInfo tests[] = { { "all have the result", test_success },
+				{ "all have the error", test_failure },
+				{ "a timeout; what is different",
+				  test_timeout },
+				CU_TEST_INFO_NULL };
 
 	return cunit_main("flight", NULL, tests);
 }

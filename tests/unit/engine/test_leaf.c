@@ -143,13 +143,11 @@ static void test_nonsense(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
-		{ "order, search, removal", test_order },
-		{ "split", test_split },
-		{ "lives", test_lives },
-		{ "nonsense is read safely", test_nonsense },
-		CU_TEST_INFO_NULL
-	};
+	CU_TestInfo tests[] = { { "order, search, removal", test_order },
+				{ "split", test_split },
+				{ "lives", test_lives },
+				{ "nonsense is read safely", test_nonsense },
+				CU_TEST_INFO_NULL };
 
 	return cunit_main("leaf", NULL, tests);
 }

@@ -240,9 +240,8 @@ static void test_complete(void)
 	CU_ASSERT_EQUAL(l.count, 4999);
 	CU_ASSERT_EQUAL(l.known, 4998);
 	/* And these end it. */
-	CU_ASSERT_EQUAL(change(c, DIR, "z", MDX_NAME_PRESENT, 1,
-			       MDX_DROP_COMPLETE),
-			0);
+	CU_ASSERT_EQUAL(
+		change(c, DIR, "z", MDX_NAME_PRESENT, 1, MDX_DROP_COMPLETE), 0);
 	CU_ASSERT(!mdx_is_complete(c, DIR));
 	CU_ASSERT_EQUAL(look(c, DIR, "z", &child), 0);
 	CU_ASSERT_EQUAL(look(c, DIR, "not there", &child), -ENODATA);

@@ -17,9 +17,8 @@ static void add(struct mdx *c, unsigned int n, uint64_t charge, uint32_t fds)
 {
 	struct mdx_handle *h;
 
-	CU_ASSERT_EQUAL(mdx_pool_add(c, test_key(n), &object[n], charge, fds,
-				     &h),
-			0);
+	CU_ASSERT_EQUAL(
+		mdx_pool_add(c, test_key(n), &object[n], charge, fds, &h), 0);
 	mdx_pool_put(c, h);
 }
 
@@ -158,13 +157,11 @@ static void test_many(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
-		{ "use and eviction", test_use },
-		{ "each limit", test_limits },
-		{ "dropping", test_drop },
-		{ "many", test_many },
-		CU_TEST_INFO_NULL
-	};
+	CU_TestInfo tests[] = { { "use and eviction", test_use },
+				{ "each limit", test_limits },
+				{ "dropping", test_drop },
+				{ "many", test_many },
+				CU_TEST_INFO_NULL };
 
 	return cunit_main("pool", NULL, tests);
 }

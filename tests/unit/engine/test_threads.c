@@ -105,9 +105,10 @@ static bool target(uint64_t version, unsigned int n, unsigned int *i)
 
 static size_t spell(unsigned int n, char *text)
 {
-	return (size_t)sprintf(text, "name-%u%.*s", n, (int)(n % 60),
-			       "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-			       "xxxxxxxxxxxx");
+	return (size_t)sprintf(
+		text, "name-%u%.*s", n, (int)(n % 60),
+		"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+		"xxxxxxxxxxxx");
 }
 
 /* Is there a version between the two that says this? */

@@ -8,8 +8,7 @@ static int put_name(struct mdx *c, uint64_t t, const char *name)
 {
 	struct mdx_key child = test_key(1);
 
-	return mdx_name_put(c, t, DIR, name, strlen(name), &child,
-			    MDX_FOREVER);
+	return mdx_name_put(c, t, DIR, name, strlen(name), &child, MDX_FOREVER);
 }
 
 static int look(struct mdx *c, const char *name)
@@ -124,9 +123,8 @@ static void test_change_of_entry(void)
 	mdx_change_init(&ch);
 	mdx_change_entry(c, &ch, test_key(1));
 	during = mdx_ticket(c);
-	CU_ASSERT_EQUAL(mdx_changed_entry(c, &ch, test_key(1), NULL, 0,
-					  MDX_KEEP),
-			0);
+	CU_ASSERT_EQUAL(
+		mdx_changed_entry(c, &ch, test_key(1), NULL, 0, MDX_KEEP), 0);
 	CU_ASSERT_EQUAL(mdx_get(c, test_key(1), MDX_SIZE, &a), 0);
 	CU_ASSERT_EQUAL(mdx_put(c, during, test_key(1), &old, 9999), -ESTALE);
 	mdx_change_init(&ch);
@@ -168,8 +166,7 @@ static void test_change_of_name(void)
 	mdx_change_name(c, &ch, DIR, "a", 1);
 	mdx_change_name(c, &other, DIR, "a", 1);
 	CU_ASSERT_EQUAL(mdx_changed_name(c, &other, DIR, "a", 1,
-					 MDX_NAME_ABSENT, NULL, MDX_FOREVER,
-					 0),
+					 MDX_NAME_ABSENT, NULL, MDX_FOREVER, 0),
 			0); /* it began later, and met none since */
 	CU_ASSERT_EQUAL(mdx_changed_name(c, &ch, DIR, "a", 1, MDX_NAME_PRESENT,
 					 &child, MDX_FOREVER, 0),
@@ -210,9 +207,9 @@ static void test_many_targets(void)
 
 		mdx_change_init(&ch);
 		for (unsigned int j = 0; j < MDX_CHANGE_MAX; j++)
-			CU_ASSERT_EQUAL(
-				mdx_change_entry(c, &ch, test_key(8 * i + j)),
-				0);
+			CU_ASSERT_EQUAL(mdx_change_entry(c, &ch,
+							 test_key(8 * i + j)),
+					0);
 		CU_ASSERT_EQUAL(mdx_change_entry(c, &ch, test_key(0)), -E2BIG);
 		for (unsigned int j = 0; j < MDX_CHANGE_MAX; j++)
 			lost += mdx_changed_entry(c, &ch, test_key(8 * i + j),
@@ -224,14 +221,13 @@ static void test_many_targets(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = {
-		{ "void tickets on entries", test_void },
-		{ "void tickets on names", test_names },
-		{ "changes of an entry", test_change_of_entry },
-		{ "changes of a name", test_change_of_name },
-		{ "a change with many targets", test_many_targets },
-		CU_TEST_INFO_NULL
-	};
+	CU_TestInfo tests[] = { { "void tickets on entries", test_void },
+				{ "void tickets on names", test_names },
+				{ "changes of an entry", test_change_of_entry },
+				{ "changes of a name", test_change_of_name },
+				{ "a change with many targets",
+				  test_many_targets },
+				CU_TEST_INFO_NULL };
 
 	return cunit_main("ticket", NULL, tests);
 }
