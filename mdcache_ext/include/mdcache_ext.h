@@ -206,8 +206,8 @@ void mdx_destroy(struct mdx *c);
 /* Changes limits while running. -EINVAL: a limit out of range, or max_bytes
  * less than what was sized in mdx_create (some 35 KiB a shard, and 2 percent of
  * max_bytes as it was) and 512 KiB for entries; nothing is changed then.
- * Growth is immediate. For a smaller max_bytes -EINPROGRESS says that the engine's thread gives memory back in small steps;
- * mdx_trim does it at once. */
+ * Growth is immediate. For a smaller max_bytes -EINPROGRESS says that the
+ * engine's thread gives memory back in small steps; mdx_trim does it at once. */
 int mdx_set_limits(struct mdx *c, const struct mdx_limits *limits);
 void mdx_get_limits(const struct mdx *c, struct mdx_limits *limits);
 
@@ -244,8 +244,8 @@ const char *mdx_counter_meaning(unsigned int counter); /* one line */
 uint64_t mdx_ticket(struct mdx *c);
 
 /* Finds an entry. `want` (enum mdx_mask) are the attributes needed,
- * MDX_LINK and MDX_PARENT too (mdx_blob_get reads those). 0: all of them are in answer->attrs (as is
- * whatever else is known). -ENOENT: no such entry. -ESTALE: some are unknown,
+ * MDX_LINK and MDX_PARENT too (mdx_blob_get reads those). 0: all of them are in
+ * answer->attrs (as is whatever else is known). -ENOENT: no such entry. -ESTALE: some are unknown,
  * expired or invalidated (answer holds the rest). If `want` has MDX_ACL or
  * MDX_OTHER and 0 is returned, the caller owns one reference of attrs.acl or
  * attrs.other (NULL: known to have none) and gives it back with mdx_detach;
