@@ -50,7 +50,7 @@ void mdx_change_init(struct mdx_change *ch)
 /* A change's stamps: begins at even places, finishes at odd ones. */
 void change_begin(struct mdx *c, struct mdx_change *ch, uint64_t *stamp)
 {
-	ch->stamps[2 * ch->count++] = ticket_void(c, stamp);
+	ch->stamps[(size_t)2 * ch->count++] = ticket_void(c, stamp);
 }
 
 static bool own(const struct mdx_change *ch, uint64_t stamp)
