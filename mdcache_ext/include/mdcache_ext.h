@@ -203,8 +203,10 @@ int mdx_create(const struct mdx_params *params, struct mdx **cache);
  * returns. No flight may be open and no handle in use. NULL is allowed. */
 void mdx_destroy(struct mdx *c);
 
-/* Changes limits while running. Growth is immediate. For a smaller max_bytes
- * -EINPROGRESS says that the engine's thread gives memory back in small steps;
+/* Changes limits while running. -EINVAL: a limit out of range, or max_bytes
+ * less than what was sized in mdx_create (some 35 KiB a shard, and 2 percent of
+ * max_bytes as it was) and 512 KiB for entries; nothing is changed then.
+ * Growth is immediate. For a smaller max_bytes -EINPROGRESS says that the engine's thread gives memory back in small steps;
  * mdx_trim does it at once. */
 int mdx_set_limits(struct mdx *c, const struct mdx_limits *limits);
 void mdx_get_limits(const struct mdx *c, struct mdx_limits *limits);
@@ -241,8 +243,8 @@ const char *mdx_counter_meaning(unsigned int counter); /* one line */
 /* A ticket: to be taken before the backend is asked. 0 is never valid. */
 uint64_t mdx_ticket(struct mdx *c);
 
-/* Finds an entry. `want` (enum mdx_mask) are the attributes needed; MDX_LINK
- * and MDX_PARENT are not looked at. 0: all of them are in answer->attrs (as is
+/* Finds an entry. `want` (enum mdx_mask) are the attributes needed,
+ * MDX_LINK and MDX_PARENT too (mdx_blob_get reads those). 0: all of them are in answer->attrs (as is
  * whatever else is known). -ENOENT: no such entry. -ESTALE: some are unknown,
  * expired or invalidated (answer holds the rest). If `want` has MDX_ACL or
  * MDX_OTHER and 0 is returned, the caller owns one reference of attrs.acl or
@@ -304,8 +306,8 @@ void mdx_invalidate_name(struct mdx *c, struct mdx_key dir, const char *name,
 			 size_t len);
 /* All names of a directory, positive and negative; O(1). */
 void mdx_invalidate_names(struct mdx *c, struct mdx_key dir);
-/* Everything of one backend, or everything; O(1), memory follows lazily. Pins
- * stay. */
+/* Everything of one backend, or everything; O(1), memory follows lazily. Pinned
+ * entries stay, empty. */
 void mdx_invalidate_backend(struct mdx *c, uint8_t backend);
 void mdx_invalidate_all(struct mdx *c);
 

@@ -160,7 +160,7 @@ struct mdx_attachment *mdx_attach(struct mdx *c, void *object, size_t charge)
 	if (same) {
 		/* The new block carries the surplus reference away. */
 		pthread_mutex_unlock(&t->lock);
-		release_later(c, &a->release);
+		release_surplus(c, &a->release);
 		return same;
 	}
 	if (!budget_take(&c->budget, cost)) {

@@ -41,6 +41,7 @@ static bool read_aside(const struct mdx *c, const struct entry *e,
 
 	s->aside = snap_hang(s);
 	s->wide = 0;
+	s->blobs = 0;
 	if (s->aside && s->state & ENTRY_FILE) {
 		const struct ext *x = arena_ptr(&c->arena, s->aside);
 
@@ -48,9 +49,13 @@ static bool read_aside(const struct mdx *c, const struct entry *e,
 		if (!stable(e, s->seq))
 			return false;
 	}
-	if (!s->aside || !(snap_flags(s) & PACKED_WIDE))
+	if (!s->aside)
 		return true;
 	a = arena_ptr(&c->arena, s->aside);
+	s->blobs = (load32(&a->link) ? MDX_LINK : 0) |
+		   (load32(&a->parent) ? MDX_PARENT : 0);
+	if (!(snap_flags(s) & PACKED_WIDE))
+		return true;
 	s->wide = load32(&a->wide);
 	for (unsigned int i = 0; i < WIDE_COUNT; i++)
 		if (s->wide & 1u << i)
@@ -91,6 +96,7 @@ enum read_result entry_read(const struct mdx *c, uint32_t ref,
 	if (!snap_hang(s)) {
 		s->aside = 0;
 		s->wide = 0;
+		s->blobs = 0;
 	}
 	return READ_OK;
 }

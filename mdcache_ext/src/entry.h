@@ -127,6 +127,7 @@ struct snap {
 	uint8_t backend;
 	uint32_t aside; /* of the entry or its ext */
 	uint32_t wide;
+	uint32_t blobs; /* those it has: MDX_LINK, MDX_PARENT */
 	uint64_t w[WORDS_MAX];
 	uint64_t words[WIDE_COUNT]; /* in the order of enum wide, dense */
 };

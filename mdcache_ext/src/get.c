@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-bool get_snap(struct mdx *c, struct mdx_key key, uint64_t hash, struct snap *s)
+/* As get_snap, of whatever epoch. */
+static bool copy(struct mdx *c, struct mdx_key key, uint64_t hash,
+		 struct snap *s)
 {
 	struct shard *sh = shard_of(c, hash);
 	bool busy, found;
@@ -25,7 +27,37 @@ bool get_snap(struct mdx *c, struct mdx_key key, uint64_t hash, struct snap *s)
 		shard_unlock(c, sh);
 		found = ref;
 	}
-	return found && s->epoch == backend_epoch(c, s->backend);
+	return found;
+}
+
+bool get_snap(struct mdx *c, struct mdx_key key, uint64_t hash, struct snap *s)
+{
+	return copy(c, key, hash, s) &&
+	       s->epoch == backend_epoch(c, s->backend);
+}
+
+/* As after tier_reset. */
+static void empty(struct snap *s)
+{
+	s->w[W_FRESH_ASIDE] = TICK_FOREVER; /* and nothing aside */
+	s->w[W_MODE_NLINK_SPACE_VALID] = 0;
+	memset(snap_bytes(s) + BYTE_ACL, 0, BYTE_KEY - BYTE_ACL);
+	s->aside = 0;
+	s->wide = 0;
+	s->blobs = 0;
+}
+
+/* The same, but an entry that is pinned is always there, and if it is of an
+ * earlier epoch it is empty. */
+static bool get_snap_or_pin(struct mdx *c, struct mdx_key key, uint64_t hash,
+			    struct snap *s)
+{
+	if (!copy(c, key, hash, s))
+		return false;
+	if (s->epoch == backend_epoch(c, s->backend))
+		return true;
+	empty(s);
+	return s->state & ENTRY_PINNED;
 }
 
 uint32_t get_fill(const struct mdx *c, const struct snap *s,
@@ -38,6 +70,7 @@ uint32_t get_fill(const struct mdx *c, const struct snap *s,
 		answer->attrs.valid |= MDX_ACL;
 	if (flags & PACKED_OTHER)
 		answer->attrs.valid |= MDX_OTHER;
+	answer->attrs.valid |= s->blobs;
 	answer->left_ms = cache_left_ms(c, snap_fresh(s));
 	if (!answer->left_ms)
 		answer->attrs.valid = 0;
@@ -101,11 +134,9 @@ int mdx_get(struct mdx *c, struct mdx_key key, uint32_t want,
 	hash = hash_of(c, key);
 	rcu_enter();
 	do {
-		found = get_snap(c, key, hash, &s);
+		found = get_snap_or_pin(c, key, hash, &s);
 		again = false;
-		if (found &&
-		    (get_fill(c, &s, answer) & want) ==
-			    (want & (MDX_NUMBERS | MDX_ACL | MDX_OTHER)))
+		if (found && (get_fill(c, &s, answer) & want) == want)
 			again = want & (MDX_ACL | MDX_OTHER) &&
 				!get_attachments(c, &s, want, &answer->attrs);
 		if (again)
@@ -121,7 +152,6 @@ int mdx_get(struct mdx *c, struct mdx_key key, uint32_t want,
 		count(&c->counters, MDX_C_MISS);
 		return -ENOENT;
 	}
-	want &= MDX_NUMBERS | MDX_ACL | MDX_OTHER;
 	if ((answer->attrs.valid & want) != want)
 		return missed(c, &s);
 	count(&c->counters, MDX_C_HIT);

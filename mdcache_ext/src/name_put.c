@@ -46,7 +46,9 @@ static uint64_t *stamp_of(const struct name *n, struct shard *sh)
 	return stamp_of_name(&sh->stamps, n->hash, cookie_of(n->name, n->len));
 }
 
-/* Sets a name, in a directory that is found or made. */
+/* Sets a name, in a directory that is found or made. -ESTALE: its backend has
+ * been invalidated since the ticket. (Seen before that, the directory is of an
+ * epoch that passes with the invalidation; so this is looked at afterwards.) */
 static int set(struct mdx *c, struct shard *sh, struct name *n)
 {
 	uint32_t dir;
@@ -54,6 +56,10 @@ static int set(struct mdx *c, struct shard *sh, struct name *n)
 
 	if (rc)
 		return rc;
+	if (!ticket_good_for_backend(c, n->dir.backend, n->ticket)) {
+		names_forget(c, sh, dir, n->name, n->len);
+		return -ESTALE;
+	}
 	policy_used(&((struct entry *)arena_ptr(&c->arena, dir))->uses);
 	/* In a complete directory, absence says the same and costs nothing. */
 	if (n->record.flags & RECORD_NEGATIVE &&
@@ -160,6 +166,7 @@ static int finish(struct mdx *c, struct shard *sh, void *arg)
 			names_forget(c, sh, dir, n->name, n->len);
 		return f->alone ? 0 : -ESTALE;
 	}
+	n->ticket = begun;
 	return set(c, sh, n);
 }
 

@@ -29,6 +29,11 @@ static int store(struct mdx *c, struct shard *sh, uint32_t ref,
 	uint32_t acl = 0, other = 0;
 
 	entry_copy(c, ref, &s);
+	if (!cache_fresh(c, snap_fresh(&s))) {
+		/* Blobs must not get the new life. */
+		entry_drop_blobs(c, ref, MDX_LINK | MDX_PARENT);
+		entry_copy(c, ref, &s);
+	}
 	if (!replace && cache_fresh(c, snap_fresh(&s))) {
 		const struct aside *a = arena_ptr(&c->arena, s.aside);
 
@@ -161,13 +166,19 @@ int mdx_change_entry(struct mdx *c, struct mdx_change *ch, struct mdx_key key)
 	return 0;
 }
 
-/* What was known of an entry is so no more. */
+/* The attributes of an entry are no longer known. Its blobs are, for as long as
+ * before. An entry of an earlier epoch is unknown already, and stays so with
+ * all its names. */
 static void forget_attrs(struct mdx *c, struct shard *sh, uint32_t ref,
 			 uint32_t epoch)
 {
 	const struct mdx_attrs nothing = { 0 };
+	struct snap s;
 
-	store(c, sh, ref, &nothing, MDX_FOREVER, true, epoch);
+	entry_copy(c, ref, &s);
+	if (s.epoch == epoch)
+		entry_store(c, sh, ref, &s, &nothing, 0, 0, 0, snap_fresh(&s),
+			    epoch);
 }
 
 static int finish(struct mdx *c, struct shard *sh, void *arg)

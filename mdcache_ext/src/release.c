@@ -9,6 +9,8 @@
 
 /* Steps of other work between two looks at the queue. */
 #define STEPS 64
+/* So many surplus references wake the thread. */
+#define SURPLUS_MAX 256
 
 static void run(struct mdx *c, struct release *list)
 {
@@ -23,6 +25,24 @@ static void run(struct mdx *c, struct release *list)
 	}
 }
 
+static struct release *take(struct release_queue *q)
+{
+	struct release *list = q->first;
+
+	q->first = NULL;
+	q->last = &q->first;
+	q->taken = q->queued;
+	q->due = false;
+	return list;
+}
+
+/* Wakes the thread if there is something for it to release. */
+static void make_due(struct release_queue *q)
+{
+	q->due = q->queued > q->taken;
+	pthread_cond_signal(&q->work);
+}
+
 static void *thread_main(void *arg)
 {
 	struct mdx *c = arg;
@@ -30,19 +50,20 @@ static void *thread_main(void *arg)
 
 	pthread_mutex_lock(&q->lock);
 	for (;;) {
-		struct release *list = q->first;
-		uint64_t upto = q->queued;
+		struct release *list = NULL;
 		bool kicked = q->kicked;
 
-		q->first = NULL;
-		q->last = &q->first;
-		q->kicked = false;
-		if (!list && !kicked) {
+		if (q->stop)
+			q->due = q->first;
+		if (!q->due && !kicked) {
 			if (q->stop)
 				break;
 			pthread_cond_wait(&q->work, &q->lock);
 			continue;
 		}
+		if (q->due)
+			list = take(q);
+		q->kicked = false;
 		pthread_mutex_unlock(&q->lock);
 		if (list) {
 			rcu_wait();
@@ -51,7 +72,7 @@ static void *thread_main(void *arg)
 		kicked = kicked && !reclaim_background(c, STEPS);
 		pthread_mutex_lock(&q->lock);
 		q->kicked |= kicked && !q->stop;
-		q->done = upto;
+		q->done = q->taken;
 		pthread_cond_broadcast(&q->drained);
 	}
 	pthread_mutex_unlock(&q->lock);
@@ -94,7 +115,7 @@ void release_stop(struct mdx *c)
 	pthread_cond_destroy(&q->drained);
 }
 
-void release_later(struct mdx *c, struct release *r)
+static void add(struct mdx *c, struct release *r, uint64_t wake_at)
 {
 	struct release_queue *q = &c->releases;
 
@@ -103,8 +124,19 @@ void release_later(struct mdx *c, struct release *r)
 	*q->last = r;
 	q->last = &r->next;
 	q->queued++;
-	pthread_cond_signal(&q->work);
+	if (q->queued - q->taken >= wake_at)
+		make_due(q);
 	pthread_mutex_unlock(&q->lock);
+}
+
+void release_later(struct mdx *c, struct release *r)
+{
+	add(c, r, 1);
+}
+
+void release_surplus(struct mdx *c, struct release *r)
+{
+	add(c, r, SURPLUS_MAX);
 }
 
 void release_kick(struct mdx *c)
@@ -124,6 +156,8 @@ void mdx_quiesce(struct mdx *c)
 
 	pthread_mutex_lock(&q->lock);
 	upto = q->queued;
+	if (q->taken < upto)
+		make_due(q);
 	while (q->done < upto)
 		pthread_cond_wait(&q->drained, &q->lock);
 	pthread_mutex_unlock(&q->lock);

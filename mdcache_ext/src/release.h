@@ -27,7 +27,8 @@ struct release_queue {
 	pthread_cond_t work;	/* for the thread */
 	pthread_cond_t drained; /* for those who wait */
 	struct release *first, **last;
-	uint64_t queued, done;
+	uint64_t queued, taken, done;
+	bool due; /* what is queued waits no longer */
 	bool kicked, stop, running;
 	pthread_t thread;
 };
@@ -38,6 +39,10 @@ int release_start(struct mdx *c);
 /* Runs what is queued and ends the thread. */
 void release_stop(struct mdx *c);
 void release_later(struct mdx *c, struct release *r);
+/* The same for one of several references of an object of which others stay: it
+ * does not wake the thread, but goes with the next that does or when there are
+ * many. Nothing is kept alive by that, for the object's last one does. */
+void release_surplus(struct mdx *c, struct release *r);
 /* There is other work: garbage, or a lower limit. */
 void release_kick(struct mdx *c);
 

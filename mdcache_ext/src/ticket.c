@@ -47,12 +47,6 @@ void mdx_change_init(struct mdx_change *ch)
 		ch->stamps[i] = 0;
 }
 
-/* A change's stamps: begins at even places, finishes at odd ones. */
-void change_begin(struct mdx *c, struct mdx_change *ch, uint64_t *stamp)
-{
-	ch->stamps[(size_t)2 * ch->count++] = ticket_void(c, stamp);
-}
-
 static bool own(const struct mdx_change *ch, uint64_t stamp)
 {
 	for (unsigned int i = 0; i < 2 * MDX_CHANGE_MAX; i++)
@@ -61,12 +55,24 @@ static bool own(const struct mdx_change *ch, uint64_t stamp)
 	return false;
 }
 
+/* A change's stamps: begins at even places, finishes at odd ones. Two of its
+ * targets may share a stamp. What somebody else has set there in between must
+ * not be hidden from the one by the stamp of the other, so that is then not
+ * remembered as the change's own. */
+void change_begin(struct mdx *c, struct mdx_change *ch, uint64_t *stamp)
+{
+	bool met = ch->count && *stamp > ch->stamps[0] && !own(ch, *stamp);
+	uint64_t now = ticket_void(c, stamp);
+
+	ch->stamps[2 * ch->count++] = met ? 0 : now;
+}
+
 bool change_finish(struct mdx *c, struct mdx_change *ch, uint64_t *stamp)
 {
 	bool alone = own(ch, *stamp);
 	uint64_t now = ticket_void(c, stamp);
 
-	for (unsigned int i = 1; i < 2 * MDX_CHANGE_MAX; i += 2) {
+	for (unsigned int i = 1; alone && i < 2 * MDX_CHANGE_MAX; i += 2) {
 		if (!ch->stamps[i]) {
 			ch->stamps[i] = now;
 			break;

@@ -195,6 +195,112 @@ static void test_blobs(void)
 	mdx_destroy(c);
 }
 
+static int change(struct mdx *c, const struct mdx_attrs *attrs, uint32_t ttl_ms)
+{
+	struct mdx_change ch;
+
+	mdx_change_init(&ch);
+	mdx_change_entry(c, &ch, test_key(1));
+	return mdx_changed_entry(c, &ch, test_key(1), attrs, ttl_ms, 0);
+}
+
+static int get_link(struct mdx *c)
+{
+	return mdx_blob_get(c, test_key(1), MDX_LINK, NULL, 0);
+}
+
+/* Blobs are wanted as attributes are. */
+static void test_blobs_wanted(void)
+{
+	struct mdx *c = test_cache(100, 100, 8 * MIB, 1);
+	struct mdx_answer a;
+
+	test_put(c, 1, 1000);
+	CU_ASSERT_EQUAL(mdx_get(c, test_key(1), MDX_LINK, &a), -ESTALE);
+	mdx_blob_put(c, mdx_ticket(c), test_key(1), MDX_LINK, "x", 1);
+	CU_ASSERT_EQUAL(mdx_get(c, test_key(1), MDX_SIZE | MDX_LINK, &a), 0);
+	CU_ASSERT_EQUAL(a.attrs.valid, MDX_NUMBERS | MDX_LINK);
+	CU_ASSERT_EQUAL(mdx_get(c, test_key(1), MDX_PARENT, &a), -ESTALE);
+	CU_ASSERT_EQUAL(mdx_promote(c, test_key(1)), 0);
+	CU_ASSERT_EQUAL(mdx_get(c, test_key(1), MDX_LINK, &a), 0);
+	mdx_invalidate(c, test_key(1), MDX_LINK);
+	CU_ASSERT_EQUAL(mdx_get(c, test_key(1), MDX_LINK, &a), -ESTALE);
+	mdx_destroy(c);
+}
+
+/* Blobs have the life of their entry, and no later one. */
+static void test_life_of_blobs(void)
+{
+	struct mdx *c = test_cache(100, 100, 8 * MIB, 1);
+	struct mdx_attrs attrs = test_attrs(1);
+
+	for (unsigned int i = 0; i < 3; i++) {
+		test_put(c, 1, 1000);
+		mdx_blob_put(c, mdx_ticket(c), test_key(1), MDX_LINK, "x", 1);
+		if (i == 2) /* forgets the attributes alone */
+			CU_ASSERT_EQUAL(change(c, NULL, 0), 0);
+		CU_ASSERT_EQUAL(get_link(c), 1);
+		atomic_fetch_add(&test_now, 1000);
+		CU_ASSERT_EQUAL(get_link(c), -ESTALE);
+		if (i == 0)
+			test_put(c, 1, 1000);
+		else if (i == 1)
+			CU_ASSERT_EQUAL(change(c, &attrs, 1000), 0);
+		CU_ASSERT_EQUAL(get_link(c), i < 2 ? -ENOENT : -ESTALE);
+	}
+	mdx_destroy(c);
+}
+
+/* What everything's invalidation took away does not come back with a change of
+ * which nothing is known. */
+static void test_no_return(void)
+{
+	struct mdx *c = test_cache(100, 100, 8 * MIB, 1);
+	struct mdx_attachment *pages;
+	struct mdx_answer a;
+	int object;
+
+	test_put(c, 1, MDX_FOREVER);
+	mdx_blob_put(c, mdx_ticket(c), test_key(1), MDX_LINK, "x", 1);
+	mdx_name_put(c, mdx_ticket(c), test_key(1), "n", 1, NULL, MDX_FOREVER);
+	pages = mdx_attach(c, &object, 1);
+	mdx_pages_set(c, test_key(1), pages);
+	mdx_detach(c, pages);
+	mdx_invalidate_all(c);
+	CU_ASSERT_EQUAL(change(c, NULL, 0), 0);
+	CU_ASSERT_EQUAL(get_link(c), -ENOENT);
+	CU_ASSERT_EQUAL(mdx_lookup(c, test_key(1), "n", 1, &a), -ENODATA);
+	CU_ASSERT_PTR_NULL(mdx_pages_get(c, test_key(1)));
+	mdx_destroy(c);
+}
+
+/* Of each reference that is taken over there is one release. */
+static void test_references(void)
+{
+	struct mdx *c = test_cache(100, 100, 8 * MIB, 1);
+	unsigned int before = atomic_load(&test_released);
+	struct mdx_attachment *a = NULL;
+	int object;
+
+	CU_ASSERT_PTR_NULL(mdx_attach(c, &object, 9 * MIB));
+	mdx_quiesce(c);
+	CU_ASSERT_EQUAL(atomic_load(&test_released), before);
+	for (unsigned int i = 0; i < 1000; i++)
+		a = mdx_attach(c, &object, 1);
+	mdx_quiesce(c);
+	CU_ASSERT_EQUAL(atomic_load(&test_released), before + 999);
+	for (unsigned int i = 0; i < 10; i++)
+		mdx_attach(c, &object, 1);
+	for (unsigned int i = 0; i < 1010; i++)
+		mdx_detach(c, a);
+	mdx_quiesce(c);
+	CU_ASSERT_EQUAL(atomic_load(&test_released), before + 1010);
+	mdx_attach(c, &object, 1);
+	mdx_attach(c, &object, 1);
+	mdx_destroy(c);
+	CU_ASSERT_EQUAL(atomic_load(&test_released), before + 1012);
+}
+
 static void test_attachments(void)
 {
 	struct mdx *c = test_cache(100, 100, 8 * MIB, 1);
@@ -248,15 +354,20 @@ static void test_attachments(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = { { "get and put", test_get_put },
-				{ "keys of every length", test_keys },
-				{ "groups of attributes", test_groups },
-				{ "time to live", test_time },
-				{ "a backend, and everything",
-				  test_whole_invalidation },
-				{ "blobs", test_blobs },
-				{ "attachments", test_attachments },
-				CU_TEST_INFO_NULL };
+	CU_TestInfo tests[] = {
+		{ "get and put", test_get_put },
+		{ "keys of every length", test_keys },
+		{ "groups of attributes", test_groups },
+		{ "time to live", test_time },
+		{ "a backend, and everything", test_whole_invalidation },
+		{ "blobs", test_blobs },
+		{ "blobs are wanted", test_blobs_wanted },
+		{ "the life of blobs", test_life_of_blobs },
+		{ "nothing of an earlier epoch returns", test_no_return },
+		{ "attachments", test_attachments },
+		{ "references of attachments", test_references },
+		CU_TEST_INFO_NULL
+	};
 
 	return cunit_main("entry", NULL, tests);
 }

@@ -219,15 +219,66 @@ static void test_many_targets(void)
 	mdx_destroy(c);
 }
 
+/* A key that shares its stamp with key 0: an event of the one voids tickets on
+ * the other. */
+static uint64_t sharer(struct mdx *c)
+{
+	struct mdx_attrs attrs = test_attrs(0);
+	uint64_t ticket, n = 0;
+
+	do {
+		ticket = mdx_ticket(c);
+		mdx_invalidate(c, test_key(++n), MDX_SIZE);
+	} while (!mdx_put(c, ticket, test_key(0), &attrs, 1000));
+	return n;
+}
+
+/* What one target of a change met is not hidden by another one. */
+static void test_shared_stamp(void)
+{
+	struct mdx *c = test_cache(10, 10, 8 * MIB, 1);
+	struct mdx_attrs attrs = test_attrs(0);
+	uint64_t n = sharer(c);
+	struct mdx_change ch;
+
+	mdx_change_init(&ch);
+	mdx_change_entry(c, &ch, test_key(0));
+	mdx_invalidate(c, test_key(0), MDX_ALL);
+	mdx_change_entry(c, &ch, test_key(n)); /* here by its begin */
+	CU_ASSERT_EQUAL(mdx_changed_entry(c, &ch, test_key(0), &attrs, 1000, 0),
+			-ESTALE);
+	mdx_changed_entry(c, &ch, test_key(n), &attrs, 1000, 0);
+
+	mdx_change_init(&ch);
+	mdx_change_entry(c, &ch, test_key(0));
+	mdx_change_entry(c, &ch, test_key(n));
+	mdx_invalidate(c, test_key(0), MDX_ALL);
+	/* here by its finish */
+	mdx_changed_entry(c, &ch, test_key(n), &attrs, 1000, 0);
+	CU_ASSERT_EQUAL(mdx_changed_entry(c, &ch, test_key(0), &attrs, 1000, 0),
+			-ESTALE);
+
+	mdx_change_init(&ch);
+	mdx_change_entry(c, &ch, test_key(0));
+	mdx_change_entry(c, &ch, test_key(n));
+	CU_ASSERT_EQUAL(mdx_changed_entry(c, &ch, test_key(n), &attrs, 1000, 0),
+			0);
+	CU_ASSERT_EQUAL(mdx_changed_entry(c, &ch, test_key(0), &attrs, 1000, 0),
+			0);
+	mdx_destroy(c);
+}
+
 int main(void)
 {
-	CU_TestInfo tests[] = { { "void tickets on entries", test_void },
-				{ "void tickets on names", test_names },
-				{ "changes of an entry", test_change_of_entry },
-				{ "changes of a name", test_change_of_name },
-				{ "a change with many targets",
-				  test_many_targets },
-				CU_TEST_INFO_NULL };
+	CU_TestInfo tests[] = {
+		{ "void tickets on entries", test_void },
+		{ "void tickets on names", test_names },
+		{ "changes of an entry", test_change_of_entry },
+		{ "changes of a name", test_change_of_name },
+		{ "a change with many targets", test_many_targets },
+		{ "targets that share a stamp", test_shared_stamp },
+		CU_TEST_INFO_NULL
+	};
 
 	return cunit_main("ticket", NULL, tests);
 }
