@@ -64,7 +64,7 @@ void change_begin(struct mdx *c, struct mdx_change *ch, uint64_t *stamp)
 	bool met = ch->count && *stamp > ch->stamps[0] && !own(ch, *stamp);
 	uint64_t now = ticket_void(c, stamp);
 
-	ch->stamps[2 * ch->count++] = met ? 0 : now;
+	ch->stamps[(size_t)2 * ch->count++] = met ? 0 : now;
 }
 
 bool change_finish(struct mdx *c, struct mdx_change *ch, uint64_t *stamp)

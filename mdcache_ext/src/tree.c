@@ -53,9 +53,10 @@ static bool stable(const struct tree_block *b, uint32_t seq)
 	       atomic_load_explicit(&b->seq, memory_order_relaxed) == seq;
 }
 
-static bool copy_leaf(const struct tree_block *b, const struct tree *t,
+static bool copy_leaf(const struct tree_leaf *leaf, const struct tree *t,
 		      uint64_t cookie, struct leaf *l)
 {
+	const struct tree_block *b = &leaf->head;
 	uint32_t seq = load32(&b->seq);
 	unsigned int depth;
 
@@ -69,7 +70,7 @@ static bool copy_leaf(const struct tree_block *b, const struct tree *t,
 		return false; /* the bytes must be within the block */
 	for (unsigned int i = 0; i < (l->used + 7u) / 8; i++) {
 		uint64_t w =
-			atomic_load_explicit(&b->w[i], memory_order_acquire);
+			atomic_load_explicit(&leaf->w[i], memory_order_acquire);
 
 		memcpy(l->bytes + (size_t)8 * i, &w, 8);
 	}
@@ -134,9 +135,11 @@ static void write_head(struct tree_block *b, const struct tree *t,
 	atomic_store_explicit(&b->low, low, memory_order_release);
 }
 
-static void write_leaf(struct tree_block *b, const struct tree *t,
+static void write_leaf(struct tree_leaf *leaf, const struct tree *t,
 		       const struct leaf *l)
 {
+	struct tree_block *b = &leaf->head;
+
 	seq_begin(&b->seq);
 	write_head(b, t, l->depth, l->low);
 	store32(&b->base, l->base);
@@ -146,7 +149,7 @@ static void write_leaf(struct tree_block *b, const struct tree *t,
 		uint64_t w;
 
 		memcpy(&w, l->bytes + (size_t)8 * i, 8);
-		atomic_store_explicit(&b->w[i], w, memory_order_release);
+		atomic_store_explicit(&leaf->w[i], w, memory_order_release);
 	}
 	seq_end(&b->seq);
 }
@@ -157,7 +160,7 @@ static uint32_t new_leaf(struct mdx *c, struct shard *sh, const struct tree *t,
 {
 	unsigned int class = class_for(l->used);
 	uint32_t ref = 0;
-	struct tree_block *b;
+	struct tree_leaf *b;
 
 	/* A somewhat larger block will do, rather than that a slab be begun. */
 	for (unsigned int i = class;
@@ -173,7 +176,7 @@ static uint32_t new_leaf(struct mdx *c, struct shard *sh, const struct tree *t,
 	}
 	b = block_at(c, ref);
 	/* What is new was used: it must not be the first to go. */
-	atomic_store_explicit(&b->mark, 1, memory_order_relaxed);
+	atomic_store_explicit(&b->head.mark, 1, memory_order_relaxed);
 	write_leaf(b, t, l);
 	t->ext->leaves++;
 	return ref;

@@ -53,7 +53,11 @@ struct tree_block {
 	_Atomic uint32_t base; /* garbage: the next block */
 	_Atomic uint16_t used;
 	uint16_t unused;
-	_Atomic uint64_t w[]; /* leaf: records */
+};
+
+struct tree_leaf {
+	struct tree_block head;
+	_Atomic uint64_t w[]; /* records */
 };
 
 struct tree_node {
