@@ -34,7 +34,7 @@ void part_bytes(const struct options *o, json_t *results)
 	struct mdx *c;
 
 	before = resident();
-	c = load_cache(n, n * 2, ROOM);
+	c = load_cache(n, n, ROOM);
 	load_entries(c, 0, n, false);
 	per_piece(results, "bytes per stat entry, 1M", 128, false, before, n);
 	before = resident();
@@ -42,7 +42,7 @@ void part_bytes(const struct options *o, json_t *results)
 	per_piece(results, "bytes per name, 1M", 40, false, before, n);
 	mdx_destroy(c);
 	before = resident();
-	c = load_cache(n, n * 2, ROOM);
+	c = load_cache(n, n, ROOM);
 	load_entries(c, 0, n, true);
 	per_piece(results, "bytes per file-tier entry, 1M", 320, false, before,
 		  n);
@@ -79,7 +79,7 @@ void part_bytes_control(const struct options *o, json_t *results)
 void part_whole(const struct options *o, json_t *results)
 {
 	uint64_t begin = resident(), before = begin, start = now_ns();
-	struct mdx *c = load_cache(FILES + MILLION, STATS * 2, ROOM);
+	struct mdx *c = load_cache(FILES + MILLION, STATS, ROOM);
 	struct result r = { .name = "8M file + 10M stat entries, named",
 			    .unit = "GB",
 			    .has_target = true,

@@ -80,6 +80,7 @@ void part_latency(const struct options *o, json_t *results)
 	double p50[PASSES_MAX], p99[PASSES_MAX], timer[PASSES_MAX];
 	uint32_t *samples = malloc(count * sizeof(*samples));
 	uint64_t rng = 1;
+	size_t middle, high;
 	char name[80];
 	struct result r = { .name = name, .unit = "ns", .better = LOWER };
 	struct mdx *c;
@@ -88,15 +89,17 @@ void part_latency(const struct options *o, json_t *results)
 		die("no memory");
 	if (o->control && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
 		die("huge pages cannot be switched off");
-	c = load_cache(1000, o->entries * 2, ROOM);
+	c = load_cache(1000, o->entries, ROOM);
 	load_entries(c, 0, o->entries, false);
 	time_hits(c, o->entries, samples, count, &rng); /* to warm up */
 	for (size_t i = 0; i < passes; i++) {
 		timer[i] = timer_overhead();
 		time_hits(c, o->entries, samples, count, &rng);
 		qsort(samples, count, sizeof(*samples), compare32);
-		p50[i] = samples[count / 2] - timer[i];
-		p99[i] = samples[count / 100 * 99] - timer[i];
+		middle = count / 2;
+		high = count / 100 * 99;
+		p50[i] = samples[middle] - timer[i];
+		p99[i] = samples[high] - timer[i];
 	}
 	r.control = o->control;
 	r.has_target = o->entries >= MILLION;
@@ -192,7 +195,7 @@ void part_threads(const struct options *o, json_t *results)
 		.control = o->control,
 	};
 
-	like.c = load_cache(1000, o->entries * 2, ROOM);
+	like.c = load_cache(1000, o->entries, ROOM);
 	load_entries(like.c, 0, o->entries, false);
 	rate(&like, 1, ms);
 	for (int i = 0; i < PASSES_MAX; i++) {
