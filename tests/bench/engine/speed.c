@@ -105,15 +105,15 @@ void part_latency(const struct options *o, json_t *results)
 	r.has_target = o->entries >= MILLION;
 	r.target = o->entries == MILLION ? 250 : 500;
 	snprintf(name, sizeof(name), "%shit, p50, %s",
-		 o->control ? "  control: no huge pages: " : "",
+		 o->control ? "control: no huge pages: " : "",
 		 size_name(o->entries));
 	report(results, &r, p50, passes);
 	r.has_target = false;
 	if (!o->control) {
-		snprintf(name, sizeof(name), "  hit, p99, %s",
+		snprintf(name, sizeof(name), "hit, p99, %s",
 			 size_name(o->entries));
 		report(results, &r, p99, passes);
-		snprintf(name, sizeof(name), "  the clock, subtracted");
+		snprintf(name, sizeof(name), "the clock, subtracted");
 		report(results, &r, timer, passes);
 	}
 	mdx_destroy(c);
@@ -186,7 +186,7 @@ void part_threads(const struct options *o, json_t *results)
 	struct worker like = { .entries = o->entries,
 			       .lock = o->control ? &lock : NULL };
 	struct result r = {
-		.name = o->control ? "  control: a lock: two threads / one" :
+		.name = o->control ? "control: a lock: two threads / one" :
 				     "hit rate, two threads / one",
 		.unit = "x",
 		.has_target = true,
@@ -204,7 +204,7 @@ void part_threads(const struct options *o, json_t *results)
 		one[i] /= 1e6;
 	}
 	report(results, &r, ratio, PASSES_MAX);
-	r = (struct result){ .name = "  one thread",
+	r = (struct result){ .name = "one thread",
 			     .unit = "M/s",
 			     .better = HIGHER };
 	report(results, &r, one, PASSES_MAX);
