@@ -21,7 +21,7 @@ static void stage(json_t *results, const char *what, struct mdx *c,
 		 (unsigned long long)(names / MILLION), what);
 	r.unit = "us";
 	report(results, &r, &(double){ (double)usage.lock_ns / 1e3 }, 1);
-	snprintf(name, sizeof(name), "  %s", what);
+	snprintf(name, sizeof(name), "%s", what);
 	r.unit = "s";
 	report(results, &r, &seconds, 1);
 }

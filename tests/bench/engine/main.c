@@ -78,9 +78,7 @@ static void program_of(const struct part *p, char *path, size_t size)
 
 	if (n < 0)
 		die("/proc/self/exe cannot be read: is /proc mounted?");
-	path[n] = '\0';
-	if (p->timed)
-		strcat(path, "-timed");
+	snprintf(path + n, size - (size_t)n, "%s", p->timed ? "-timed" : "");
 }
 
 /* Runs a part in a process of its own and adds what it found. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,18 +17,21 @@ uint64_t now_ns(void)
 /* The sum of the lines with these names, of a file in kB. */
 static uint64_t kilobytes(const char *path, const char *const names[])
 {
-	char line[256], name[64];
-	uint64_t sum = 0, kb;
+	char line[256];
+	uint64_t sum = 0;
 	FILE *f = fopen(path, "r");
 
 	if (!f)
 		die("%s cannot be read: is /proc mounted?", path);
 	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%63[^:]: %" SCNu64 " kB", name, &kb) != 2)
+		char *value = strchr(line, ':');
+
+		if (!value)
 			continue;
+		*value++ = '\0';
 		for (const char *const *n = names; *n; n++)
-			if (!strcmp(name, *n))
-				sum += kb;
+			if (!strcmp(line, *n))
+				sum += strtoull(value, NULL, 10);
 	}
 	fclose(f);
 	return sum * 1024;

@@ -34,7 +34,7 @@ void part_bytes(const struct options *o, json_t *results)
 	struct mdx *c;
 
 	before = resident();
-	c = load_cache(n, n * 2, ROOM);
+	c = load_cache(n, n, ROOM);
 	load_entries(c, 0, n, false);
 	per_piece(results, "bytes per stat entry, 1M", 128, false, before, n);
 	before = resident();
@@ -42,7 +42,7 @@ void part_bytes(const struct options *o, json_t *results)
 	per_piece(results, "bytes per name, 1M", 40, false, before, n);
 	mdx_destroy(c);
 	before = resident();
-	c = load_cache(n, n * 2, ROOM);
+	c = load_cache(n, n, ROOM);
 	load_entries(c, 0, n, true);
 	per_piece(results, "bytes per file-tier entry, 1M", 320, false, before,
 		  n);
@@ -62,9 +62,9 @@ void part_bytes_control(const struct options *o, json_t *results)
 		load_attrs(i, &attrs);
 		plain_put(p, &key, &attrs);
 	}
-	per_piece(results, "  control: a plain entry (stat target)", 128, true,
+	per_piece(results, "control: a plain entry (stat target)", 128, true,
 		  before, n);
-	per_piece(results, "  control: a plain entry (file target)", 320, true,
+	per_piece(results, "control: a plain entry (file target)", 320, true,
 		  before, n);
 	before = resident();
 	for (uint64_t i = 0; i < n; i++) {
@@ -72,14 +72,14 @@ void part_bytes_control(const struct options *o, json_t *results)
 
 		plain_name_put(p, name, len);
 	}
-	per_piece(results, "  control: a plain name", 40, true, before, n);
+	per_piece(results, "control: a plain name", 40, true, before, n);
 }
 
 /* All that the design promises, in one cache. */
 void part_whole(const struct options *o, json_t *results)
 {
 	uint64_t begin = resident(), before = begin, start = now_ns();
-	struct mdx *c = load_cache(FILES + MILLION, STATS * 2, ROOM);
+	struct mdx *c = load_cache(FILES + MILLION, STATS, ROOM);
 	struct result r = { .name = "8M file + 10M stat entries, named",
 			    .unit = "GB",
 			    .has_target = true,
@@ -105,7 +105,7 @@ void part_whole(const struct options *o, json_t *results)
 	value = (double)(now_ns() - start) / 1e9;
 	report(results,
 	       &(struct result){
-		       .name = "  filling it", .unit = "s", .better = LOWER },
+		       .name = "filling it", .unit = "s", .better = LOWER },
 	       &value, 1);
 	mdx_destroy(c);
 }
@@ -144,7 +144,7 @@ static void budget_control(uint64_t names, uint64_t budget, json_t *results)
 		if (i % 10000 == 0)
 			most = resident() - before;
 	}
-	ratio(results, "  control: plain names, resident / budget", true,
+	ratio(results, "control: plain names, resident / budget", true,
 	      (double)most / (double)budget);
 }
 
@@ -187,7 +187,7 @@ void part_budget(const struct options *o, json_t *results)
 	ratio(results, "long names: most resident / budget", false,
 	      (double)most_resident / (double)budget);
 	report(results,
-	       &(struct result){ .name = "  names stored when they came",
+	       &(struct result){ .name = "names stored when they came",
 				 .unit = "%",
 				 .better = HIGHER },
 	       &(double){ 100.0 * (double)stored / (double)names }, 1);

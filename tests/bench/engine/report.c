@@ -65,6 +65,8 @@ void report_table(const json_t *results)
 	{
 		const json_t *target = json_object_get(r, "target");
 		const json_t *spread = json_object_get(r, "spread");
+		/* What has no target, or is a control, explains the rest. */
+		bool detail = !target || json_object_get(r, "control");
 		char goal[32] = "", range[64];
 
 		if (target)
@@ -73,7 +75,8 @@ void report_table(const json_t *results)
 		snprintf(range, sizeof(range), "%.4g..%.4g",
 			 json_number_value(json_array_get(spread, 0)),
 			 json_number_value(json_array_get(spread, 1)));
-		printf("%-46s %12.4g %-8s %10s  %-16s %s\n",
+		printf("%s%-*s %12.4g %-8s %10s  %-16s %s\n",
+		       detail ? "  " : "", detail ? 44 : 46,
 		       json_string_value(json_object_get(r, "name")),
 		       json_number_value(json_object_get(r, "value")),
 		       json_string_value(json_object_get(r, "unit")), goal,

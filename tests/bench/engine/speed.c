@@ -80,6 +80,7 @@ void part_latency(const struct options *o, json_t *results)
 	double p50[PASSES_MAX], p99[PASSES_MAX], timer[PASSES_MAX];
 	uint32_t *samples = malloc(count * sizeof(*samples));
 	uint64_t rng = 1;
+	size_t middle, high;
 	char name[80];
 	struct result r = { .name = name, .unit = "ns", .better = LOWER };
 	struct mdx *c;
@@ -88,29 +89,31 @@ void part_latency(const struct options *o, json_t *results)
 		die("no memory");
 	if (o->control && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
 		die("huge pages cannot be switched off");
-	c = load_cache(1000, o->entries * 2, ROOM);
+	c = load_cache(1000, o->entries, ROOM);
 	load_entries(c, 0, o->entries, false);
 	time_hits(c, o->entries, samples, count, &rng); /* to warm up */
 	for (size_t i = 0; i < passes; i++) {
 		timer[i] = timer_overhead();
 		time_hits(c, o->entries, samples, count, &rng);
 		qsort(samples, count, sizeof(*samples), compare32);
-		p50[i] = samples[count / 2] - timer[i];
-		p99[i] = samples[count / 100 * 99] - timer[i];
+		middle = count / 2;
+		high = count / 100 * 99;
+		p50[i] = samples[middle] - timer[i];
+		p99[i] = samples[high] - timer[i];
 	}
 	r.control = o->control;
 	r.has_target = o->entries >= MILLION;
 	r.target = o->entries == MILLION ? 250 : 500;
 	snprintf(name, sizeof(name), "%shit, p50, %s",
-		 o->control ? "  control: no huge pages: " : "",
+		 o->control ? "control: no huge pages: " : "",
 		 size_name(o->entries));
 	report(results, &r, p50, passes);
 	r.has_target = false;
 	if (!o->control) {
-		snprintf(name, sizeof(name), "  hit, p99, %s",
+		snprintf(name, sizeof(name), "hit, p99, %s",
 			 size_name(o->entries));
 		report(results, &r, p99, passes);
-		snprintf(name, sizeof(name), "  the clock, subtracted");
+		snprintf(name, sizeof(name), "the clock, subtracted");
 		report(results, &r, timer, passes);
 	}
 	mdx_destroy(c);
@@ -183,7 +186,7 @@ void part_threads(const struct options *o, json_t *results)
 	struct worker like = { .entries = o->entries,
 			       .lock = o->control ? &lock : NULL };
 	struct result r = {
-		.name = o->control ? "  control: a lock: two threads / one" :
+		.name = o->control ? "control: a lock: two threads / one" :
 				     "hit rate, two threads / one",
 		.unit = "x",
 		.has_target = true,
@@ -192,7 +195,7 @@ void part_threads(const struct options *o, json_t *results)
 		.control = o->control,
 	};
 
-	like.c = load_cache(1000, o->entries * 2, ROOM);
+	like.c = load_cache(1000, o->entries, ROOM);
 	load_entries(like.c, 0, o->entries, false);
 	rate(&like, 1, ms);
 	for (int i = 0; i < PASSES_MAX; i++) {
@@ -201,7 +204,7 @@ void part_threads(const struct options *o, json_t *results)
 		one[i] /= 1e6;
 	}
 	report(results, &r, ratio, PASSES_MAX);
-	r = (struct result){ .name = "  one thread",
+	r = (struct result){ .name = "one thread",
 			     .unit = "M/s",
 			     .better = HIGHER };
 	report(results, &r, one, PASSES_MAX);

@@ -30,11 +30,12 @@ static void attach_one(struct actor *a, int number, uint32_t bit,
 	o = &a->run->objects[number];
 	atomic_fetch_add_explicit(&o->given, 1, MODEL_EXCHANGE);
 	*where = engine_attach(&a->run->engine, o, 100 + (size_t)number * 50);
-	if (!*where) { /* no memory: the reference is not taken over */
-		atomic_fetch_sub_explicit(&o->given, 1, MODEL_EXCHANGE);
+	if (!*where) {
 		attrs->valid &= ~bit;
-	} else if (mdx_attachment_object(*where) != o)
+		atomic_fetch_sub_explicit(&o->given, 1, MODEL_EXCHANGE);
+	} else if (mdx_attachment_object(*where) != o) {
 		wrong(a, "attachment %d has another object", number);
+	}
 }
 
 void attach(struct actor *a, unsigned int object, uint32_t version,

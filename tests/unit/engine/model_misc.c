@@ -83,7 +83,8 @@ static void set_pages(struct actor *a, unsigned int object, bool some)
 		if (!p)
 			return;
 		attachment = mdx_attach(run->engine.c, p, 4096);
-		if (!attachment) { /* no memory: the reference is ours */
+		if (!attachment) {
+			/* It is still ours: nobody else releases it. */
 			attachment_released(p, run);
 			return;
 		}

@@ -172,6 +172,9 @@ void do_cookie(struct actor *a)
 
 	if (cookie < MDX_COOKIE_FIRST || cookie > MDX_COOKIE_LAST)
 		wrong(a, "mdx_cookie: %#llx", (unsigned long long)cookie);
+	/* With equal hashes, only while it is stored. */
+	if (a->run->collide)
+		return;
 	if (!atomic_compare_exchange_strong_explicit(
 		    &n->cookie, &known, cookie, MODEL_EXCHANGE, MODEL_LOAD) &&
 	    known != cookie)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "leaf.h"
 #include "mem.h"
 
 void wrong(struct actor *a, const char *format, ...)
@@ -263,6 +264,8 @@ bool run_round(struct run *run)
 
 	memset(actors, 0, sizeof(actors));
 	actors[0].run = run;
+	run->collide = run->seed % 4 == 0;
+	cookie_mask = run->collide ? (uint64_t)0x3ff << 40 : UINT64_MAX;
 	run->world = world_create(run->seed);
 	if (!run->world || !exact_create(run) || !start(run, &c) ||
 	    !engine_init(&run->engine, c, run->engine.fault)) {

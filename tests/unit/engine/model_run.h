@@ -64,6 +64,7 @@ struct run {
 	uint64_t stop_ms; /* CLOCK_MONOTONIC */
 	bool quiet;	  /* a failure is expected */
 	bool fail_memory;
+	bool collide; /* many names have equal hashes */
 	struct world *world;
 	struct engine engine;
 	struct exact *exact;	   /* with one actor */
