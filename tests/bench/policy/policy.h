@@ -13,6 +13,11 @@
 
 #define NO_KEY UINT32_MAX
 
+struct tier_result {
+	int64_t misses;	     /* in neither tier */
+	int64_t data_misses; /* uses for data not found in the file tier */
+};
+
 enum role {
 	YARDSTICK, /* measured against */
 	CANDIDATE,
@@ -38,6 +43,11 @@ struct policy {
 
 	/* The key is gone, without an eviction. */
 	void (*remove)(void *state, uint32_t key);
+
+	/* If not NULL, it has tiers of its own, for simulate_tiers, and does
+	 * not tell what it evicts. */
+	int (*tiers)(const struct stream *s, uint32_t files, uint32_t stats,
+		     struct tier_result *result);
 };
 
 extern const struct policy policy_lru;
@@ -48,6 +58,7 @@ extern const struct policy policy_sieve;
 extern const struct policy policy_s3fifo;
 extern const struct policy policy_s3fifo_adaptive;
 extern const struct policy policy_s3fifo_sharded;
+extern const struct policy policy_engine;
 
 /* All of them; ends with a NULL. */
 #define POLICY_LRU     0

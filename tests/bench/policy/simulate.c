@@ -78,35 +78,42 @@ static void remove_key(struct tiers *t, uint32_t key)
 	t->tier[key] = NEITHER;
 }
 
-int simulate_tiers(const struct policy *policy, const struct stream *s,
-		   uint32_t files, uint32_t stats, struct tier_result *result)
+static int run_tiers(struct tiers *t, const struct stream *s,
+		     struct tier_result *result)
 {
-	struct tiers t = {
-		.policy = policy,
-		.files = policy->create(policy, s, files),
-		.stats = policy->create(policy, s, stats),
-		.tier = calloc((size_t)s->nkeys + 1, sizeof(*t.tier)),
-	};
-	int rc = 0;
-
-	*result = (struct tier_result){ 0 };
-	if (t.files == NULL || t.stats == NULL || t.tier == NULL)
-		rc = -ENOMEM;
-	for (size_t i = 0; i < s->nrequests && rc == 0; i++) {
+	if (t->files == NULL || t->stats == NULL || t->tier == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nrequests; i++) {
 		uint32_t key = STREAM_KEY(s->requests[i]);
 
 		if (s->requests[i] & STREAM_REMOVE) {
-			remove_key(&t, key);
+			remove_key(t, key);
 			continue;
 		}
-		result->misses += t.tier[key] == NEITHER;
+		result->misses += t->tier[key] == NEITHER;
 		if (s->requests[i] & STREAM_DATA) {
-			result->data_misses += t.tier[key] != FILES;
-			use_data(&t, key, i);
+			result->data_misses += t->tier[key] != FILES;
+			use_data(t, key, i);
 		} else {
-			use_attributes(&t, key, i);
+			use_attributes(t, key, i);
 		}
 	}
+	return 0;
+}
+
+int simulate_tiers(const struct policy *policy, const struct stream *s,
+		   uint32_t files, uint32_t stats, struct tier_result *result)
+{
+	struct tiers t = { .policy = policy };
+	int rc;
+
+	*result = (struct tier_result){ 0 };
+	if (policy->tiers != NULL)
+		return policy->tiers(s, files, stats, result);
+	t.files = policy->create(policy, s, files);
+	t.stats = policy->create(policy, s, stats);
+	t.tier = calloc((size_t)s->nkeys + 1, sizeof(*t.tier));
+	rc = run_tiers(&t, s, result);
 	if (t.files != NULL)
 		policy->destroy(t.files);
 	if (t.stats != NULL)

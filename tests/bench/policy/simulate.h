@@ -9,11 +9,6 @@
 int64_t simulate(const struct policy *policy, const struct stream *s,
 		 uint32_t capacity);
 
-struct tier_result {
-	int64_t misses;	     /* in neither tier */
-	int64_t data_misses; /* uses for data not found in the file tier */
-};
-
 /*
  * Two tiers, each with the policy: a use for data takes the key to the file
  * tier, from the stat tier if it is there; what the file tier evicts enters

@@ -167,10 +167,14 @@ static void contract(void)
 	static const uint32_t capacities[] = { 1, 2, 7, 30, 299, 300, 1000 };
 	struct stream_list list = random_stream(7);
 
-	for (unsigned i = 0; policies[i] != NULL; i++)
+	for (unsigned i = 0; policies[i] != NULL; i++) {
+		/* The engine does not tell what it evicts. */
+		if (policies[i]->tiers != NULL)
+			continue;
 		for (unsigned k = 0; k < 7; k++)
 			check_contract(policies[i], list.streams,
 				       capacities[k]);
+	}
 	stream_list_free(&list);
 }
 
