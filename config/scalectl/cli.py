@@ -84,9 +84,13 @@ def _add_change(verbs):
     parser.set_defaults(run=_change, show=_show_change)
 
 
+def _path(options):
+    return service.config_path() if options.file is None else options.file
+
+
 def _get(options):
     chosen = [parameters.find(name) for name in options.names]
-    return config_command.get(options.file or service.config_path(),
+    return config_command.get(_path(options),
                               list(dict.fromkeys(chosen))
                               or parameters.PARAMETERS)
 
@@ -109,7 +113,7 @@ def _change(options):
             raise parameters.UsageError(
                 f"{parameter.name} is given two values", "give one")
     result = config_command.change(
-        options.file or service.config_path(), list(wanted.items()),
+        _path(options), list(wanted.items()),
         dry_run=options.dry_run)
     result["restarted"] = False
     if options.restart and result["restart_needed"] and not options.dry_run:
@@ -141,8 +145,10 @@ def _show_change(options, result):
     elif result["restarted"]:
         print(f"{options.service} restarted")
     elif result["restart_needed"]:
-        print("restart the server for this to take effect: systemctl restart "
-              f"{options.service}")
+        # Where --restart failed, its error follows.
+        if not options.restart:
+            print("restart the server for this to take effect: systemctl "
+                  f"restart {options.service}")
     elif options.restart:
         print(f"nothing changed: {options.service} is not restarted")
 
@@ -151,6 +157,8 @@ def main(arguments=None):
     """Run scalectl; returns the exit code."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")
+    # Nothing is printed before all is written: a closed pipe may end it.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     # An interruption must run the clean-up code.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(EXIT_FAILURE))

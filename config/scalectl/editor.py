@@ -16,8 +16,7 @@ def set_parameter(config, parameter, value):
     if target is None:
         return _new_block(config.files[0], parameter, value)
     own = target.statements(parameter.key)
-    filled = [statement for statement in own if statement.terms]
-    keep = (filled or own or [None])[-1]
+    keep = own[-1] if own else None
     doomed = [statement for block in config.blocks_named(parameter.block)
               for statement in block.statements(parameter.key)
               if statement is not keep]

@@ -12,6 +12,9 @@ from scalectl.errors import ScalectlError
 
 LOCK_WAIT_SECONDS = 30.0
 TEMPORARY = ".scalectl-"
+ACL = "system.posix_acl_access"
+# What flock() on a folder gives where the file system cannot do it, as NFS.
+NO_LOCKS = (errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL)
 
 REMEDIES = {
     errno.EACCES: "run scalectl as root",
@@ -69,6 +72,11 @@ def _lock(fd, folder, deadline):
                     f"{LOCK_WAIT_SECONDS:.0f} s",
                     "wait for it to end, or end it") from error
             time.sleep(0.02)
+        except OSError as error:
+            if error.errno in NO_LOCKS:
+                # replace() still sees whether somebody came in between.
+                return
+            raise
 
 
 def replace(path, data, expected):
@@ -105,8 +113,8 @@ def _replace(path, data, stat):
             file.write(data)
         if (stat.st_uid, stat.st_gid) != (os.geteuid(), os.getegid()):
             os.fchown(fd, stat.st_uid, stat.st_gid)
-        os.fchmod(fd, stat.st_mode & 0o7777)
         warnings += _copy_attributes(path, fd)
+        os.fchmod(fd, stat.st_mode & 0o7777)
         os.fsync(fd)
         if not named:
             # Python follows the link in /proc only if src_dir_fd is given.
@@ -149,10 +157,14 @@ def remove_leftovers(folder):
 
 
 def _copy_attributes(path, fd):
-    """Copy extended attributes: ACLs, SELinux label, user attributes."""
+    """Give fd the extended attributes of path: ACL, SELinux label, user
+    attributes. Returns warnings."""
     warnings = []
     try:
         names = os.listxattr(path)
+        if ACL in os.listxattr(fd) and ACL not in names:
+            # From the folder's default ACL, which would let others in.
+            os.removexattr(fd, ACL)
     except OSError as error:
         if error.errno == errno.EOPNOTSUPP:
             return warnings

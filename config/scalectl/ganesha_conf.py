@@ -18,6 +18,7 @@ offset and every byte survives. What this module does not need to understand
 (the inside of terms) is only delimited.
 """
 
+import bisect
 import errno
 import fnmatch
 import os
@@ -135,10 +136,11 @@ class SourceFile:
         self.real = os.path.realpath(path)
         self.data = planned.get(self.real, self.data)
         self.text = self.data.decode("latin-1")
+        self.newlines = [m.start() for m in re.finditer("\n", self.text)]
 
     def line(self, offset):
         """The line number of a byte offset, from 1."""
-        return self.text.count("\n", 0, offset) + 1
+        return bisect.bisect_left(self.newlines, offset) + 1
 
     def newline(self):
         """The file's line ending: that of its first line."""
@@ -155,7 +157,8 @@ class Config:
     """
 
     def __init__(self, path, planned=None):
-        self.main = os.path.abspath(path)
+        folder, name = os.path.split(path)
+        self.main = os.path.join(os.path.realpath(folder), name)
         self.planned = planned or {}
         self.files = []
         self.blocks = []

@@ -29,7 +29,9 @@ import tempfile
 
 import pytest
 
+from backends import BACKENDS
 from harness.ganesha import Stack
+from harness.instance import Instance
 
 HERE = pathlib.Path(__file__).parent
 
@@ -44,8 +46,6 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "xdist_group(name): for pytest -n")
-    if hasattr(config.option, "dist") and config.option.dist == "load":
-        config.option.dist = "loadgroup"
     if os.geteuid() != 0:
         raise pytest.UsageError("the integration tests need root: "
                                 "namespaces, tap devices, file handles")
@@ -83,6 +83,56 @@ def folder(pytestconfig):
     yield make
     if not keep:
         shutil.rmtree(base)
+
+
+@pytest.fixture(scope="session")
+def instances(stack, folder):
+    """instances("VFS"): a server over a backend, shared by many tests.
+
+    The last one runs until another is wanted; tests are ordered for that.
+    """
+    running = {}
+
+    def get(name):
+        if name not in running:
+            for old in list(running):
+                running.pop(old).stop()
+            rundir = folder(name)
+            running[name] = Instance(rundir, stack, BACKENDS[name](rundir))
+        return running[name]
+
+    yield get
+    for instance in running.values():
+        instance.stop()
+
+
+@pytest.fixture
+def own_instance(stack, folder, report):
+    """own_instance(backend name, ...): a server for one test alone."""
+    started = []
+
+    def make(name, **arguments):
+        rundir = folder(name + "-own")
+        instance = Instance(rundir, stack, BACKENDS[name](rundir),
+                            **arguments)
+        started.append(instance)
+        report(instance)
+        return instance
+
+    yield make
+    for instance in started:
+        instance.stop()
+
+
+def pytest_collection_modifyitems(items):
+    """Tests of one backend together, whatever module they are in."""
+    order = {name: number for number, name in enumerate(BACKENDS)}
+
+    def group(item):
+        mark = item.get_closest_marker("xdist_group")
+        return order.get(mark.args[0], len(order)) if mark else len(order)
+
+    items.sort(key=group)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import pytest
 
 from backends import BACKENDS
 from differences import difference
-from harness.instance import Instance
 from harness.kclient import GuestFailure
 
 GUEST = pathlib.Path(__file__).parent / "guest"
@@ -36,24 +35,6 @@ def cases():
                     id=f"{backend}-{version}-"
                        f"{check.partition(':check_')[2]}",
                     marks=pytest.mark.xdist_group(backend))
-
-
-@pytest.fixture(scope="module")
-def instances(stack, folder):
-    """One Instance a backend, the last one kept until another is wanted."""
-    running = {}
-
-    def get(name):
-        if name not in running:
-            for old in list(running):
-                running.pop(old).stop()
-            rundir = folder(name)
-            running[name] = Instance(rundir, stack, BACKENDS[name](rundir))
-        return running[name]
-
-    yield get
-    for instance in running.values():
-        instance.stop()
 
 
 @pytest.mark.parametrize("backend, version, check", cases())

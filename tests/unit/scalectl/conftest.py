@@ -3,15 +3,16 @@
 
 import os
 import subprocess
-import sys
-from pathlib import Path
+import tempfile
 
 import pytest
+from hypothesis.configuration import set_hypothesis_home_dir
 
-PROJECT = Path(__file__).resolve().parents[3]
-COMMAND = PROJECT / "config" / "scalectl" / "scalectl"
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(PROJECT / "config"))
+from scalectl_places import COMMAND
+
+# Hypothesis keeps tables on disk, by default in the current folder.
+HYPOTHESIS_HOME = tempfile.TemporaryDirectory(prefix="hypothesis-")
+set_hypothesis_home_dir(HYPOTHESIS_HOME.name)
 
 
 @pytest.fixture

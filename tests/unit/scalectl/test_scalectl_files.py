@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from conftest import COMMAND, PROJECT
+from scalectl_places import COMMAND, PROJECT
 from scalectl import files, parameters
 from scalectl.config_command import change
 from scalectl.errors import ScalectlError
@@ -35,16 +35,36 @@ def temporary_file(request, monkeypatch):
         monkeypatch.setattr(os, "open", refuse)
 
 
+def acl(*entries):
+    """A POSIX ACL, as its extended attribute holds it."""
+    return struct.pack("<I", 2) + b"".join(
+        struct.pack("<HHI", tag, permissions, who)
+        for tag, permissions, who in entries)
+
+
+NOBODY = 0xffffffff
+ACL = acl((1, 6, NOBODY), (2, 4, 99), (4, 4, NOBODY), (16, 6, NOBODY),
+          (32, 0, NOBODY))
+
+
+@pytest.mark.usefixtures("temporary_file")
+@pytest.mark.parametrize("mode", [0o644, 0o600, 0o4755, 0o400])
+def test_the_mode_stays_whatever_the_folder_hands_down(conf, tmp_path, mode):
+    path = conf(OLD)
+    os.chmod(path, mode)
+    os.setxattr(tmp_path, "system.posix_acl_default", ACL)
+    change(path, [(MINOR, "0")])
+    assert path.read_text() == NEW
+    assert path.stat().st_mode & 0o7777 == mode
+    assert "system.posix_acl_access" not in os.listxattr(path)
+
+
 @pytest.mark.usefixtures("temporary_file")
 def test_mode_owner_acl_and_attributes_stay(conf):
     path = conf(OLD)
     os.chown(path, 1234, 4321)
     os.chmod(path, 0o640)
-    entries = [(1, 6, 0xffffffff), (2, 4, 99), (4, 4, 0xffffffff),
-               (16, 6, 0xffffffff), (32, 0, 0xffffffff)]
-    acl = struct.pack("<I", 2) + b"".join(
-        struct.pack("<HHI", *entry) for entry in entries)
-    os.setxattr(path, "system.posix_acl_access", acl)
+    os.setxattr(path, "system.posix_acl_access", ACL)
     os.setxattr(path, "user.note", b"mine")
     before = path.stat()
     assert not change(path, [(MINOR, "0")])["warnings"]
@@ -53,7 +73,7 @@ def test_mode_owner_acl_and_attributes_stay(conf):
     assert (after.st_uid, after.st_gid, after.st_mode) \
         == (1234, 4321, before.st_mode)
     assert after.st_ino != before.st_ino
-    assert os.getxattr(path, "system.posix_acl_access") == acl
+    assert os.getxattr(path, "system.posix_acl_access") == ACL
     assert os.getxattr(path, "user.note") == b"mine"
     assert os.listdir(path.parent) == [path.name]
 
@@ -139,6 +159,15 @@ def test_a_lock_that_stays_is_reported(conf, monkeypatch, tmp_path):
     finally:
         os.close(fd)
     assert change(path, [(MINOR, "0")])["changed"]
+
+
+def test_a_file_system_without_locks_is_no_obstacle(conf, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EBADF, "Bad file descriptor")
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    path = conf(OLD)
+    change(path, [(MINOR, "0")])
+    assert path.read_text() == NEW
 
 
 def test_concurrent_changes_are_not_lost(conf):

@@ -14,7 +14,7 @@ def names(config):
 
 
 def test_blocks_nest_and_keep_their_place(conf):
-    text = "A { x = 1; B { y = a, 'b' , \"c\"; } }\nD{}"
+    text = "A { x = 1; B { y = a, 'b' , \"c\"; } }\nX{}"
     config = Config(conf(text))
     outer, empty = config.blocks
     x, inner = outer.items

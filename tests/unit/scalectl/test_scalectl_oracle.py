@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-3.0-or-later
 """scalectl against the distribution's own parser of ganesha.conf."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from scalectl import parameters
 from scalectl.config_command import change
 from scalectl.errors import ConfigError
 from scalectl.ganesha_conf import Block, Config
-from test_properties import SETTINGS, configurations
+from test_scalectl_properties import SETTINGS, configurations
 
 NO_ERRORS = "(no errors)"
 
@@ -114,6 +116,21 @@ def test_an_amount_without_quotes_is_lost(conf, oracle):
     change(path, [(parameters.find("pagepool"), "64M")])
     assert oracle.parse(path)[1] \
         == [["SCALE", {"items": [["pagepool", ["64M"]]]}]]
+
+
+def test_the_distributions_own_configurations(conf, oracle):
+    files = [path for path in sorted(Path("/etc/ganesha").glob("*.conf"))
+             if "%include" not in path.read_text()]
+    assert files
+    for file in files:
+        path = conf(file.read_bytes(), file.name)
+        _, before = oracle.parse(path)
+        assert tree_of(Config(path).blocks) == before
+        minor = parameters.find("MINOR_VERSIONS")
+        change(path, [(minor, "0")])
+        errors, after = oracle.parse(path)
+        assert errors == NO_ERRORS
+        assert without(after, minor) == (without(before, minor)[0], [["0"]])
 
 
 def test_folders_are_read_in_ganeshas_order(conf, oracle, tmp_path):

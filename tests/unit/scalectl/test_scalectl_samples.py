@@ -13,7 +13,7 @@ import sys
 
 import pytest
 
-from conftest import PROJECT
+from scalectl_places import PROJECT
 from scalectl import parameters
 from scalectl.config_command import change, get
 

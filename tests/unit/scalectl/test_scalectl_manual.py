@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import PROJECT
+from scalectl_places import PROJECT
 from scalectl import errors, parameters
 
 PAGES = ["scalectl.8", "ganesha-scale-config.8"]

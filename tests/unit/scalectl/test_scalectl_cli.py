@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND, PROJECT
+from scalectl_places import COMMAND, PROJECT
 
 TEXT = "NFSv4 {\n\tMinor_Versions = 1;\n}\nSCALE { pagepool = \"1G\"; }\n"
 

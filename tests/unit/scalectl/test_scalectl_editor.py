@@ -138,6 +138,14 @@ def test_dry_run_shows_the_change_and_writes_nothing(conf):
     assert "+NFSv4 { Minor_Versions = 0,1; } # \xe4\xf6\n" in result["diff"]
 
 
+def test_dry_run_warns_of_what_would_remain(conf):
+    path = conf("NFSv4 { Minor_Versions = 2; Minor_Versions = 1; }\n"
+                "%url rados://p/o\n")
+    result = change(path, [(MINOR, "0")], dry_run=True)
+    warning, = result["warnings"]
+    assert "rados://p/o" in warning
+
+
 def test_bytes_that_are_no_text_survive(conf):
     path = conf(b"# \xff\xfe\x00 \x80\nNFSv4 { Minor_Versions = 1; }\n"
                 b"X { y = \"\xc3\x28\"; }\n")
