@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int ghosts_init(struct ghosts *g, uint32_t n)
+int ghost_table_init(struct ghost_table *g, uint32_t n)
 {
 	memset(g, 0, sizeof(*g));
 	g->nbuckets = n / GHOST_WAYS ? n / GHOST_WAYS : 1;
@@ -13,14 +13,14 @@ int ghosts_init(struct ghosts *g, uint32_t n)
 	return g->slots != NULL ? 0 : -ENOMEM;
 }
 
-void ghosts_free(struct ghosts *g)
+void ghost_table_free(struct ghost_table *g)
 {
 	free(g->slots);
 	g->slots = NULL;
 }
 
 /* The bucket, and the slot's value but for the queue; 0 is an empty slot. */
-static uint16_t *find_bucket(const struct ghosts *g, uint64_t hash,
+static uint16_t *find_bucket(const struct ghost_table *g, uint64_t hash,
 			     uint16_t *fingerprint)
 {
 	uint64_t bucket = ((hash & UINT32_MAX) * g->nbuckets) >> 32;
@@ -31,7 +31,7 @@ static uint16_t *find_bucket(const struct ghosts *g, uint64_t hash,
 	return g->slots + bucket * GHOST_WAYS;
 }
 
-void ghosts_add(struct ghosts *g, uint64_t hash, enum ghost from)
+void ghost_table_add(struct ghost_table *g, uint64_t hash, enum ghost from)
 {
 	uint16_t fingerprint;
 	uint16_t *slots = find_bucket(g, hash, &fingerprint);
@@ -44,7 +44,7 @@ void ghosts_add(struct ghosts *g, uint64_t hash, enum ghost from)
 	g->count[from]++;
 }
 
-enum ghost ghosts_take(struct ghosts *g, uint64_t hash)
+enum ghost ghost_table_take(struct ghost_table *g, uint64_t hash)
 {
 	uint16_t fingerprint;
 	uint16_t *slots = find_bucket(g, hash, &fingerprint);

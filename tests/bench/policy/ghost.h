@@ -23,19 +23,19 @@ enum ghost {
 	GHOST_MAIN = 1
 };
 
-struct ghosts {
+struct ghost_table {
 	uint16_t *slots;
 	uint32_t nbuckets;
 	uint32_t count[2]; /* of each queue's ghosts */
 };
 
 /* Room for about n ghosts.  Returns 0 or -ENOMEM. */
-int ghosts_init(struct ghosts *g, uint32_t n);
-void ghosts_free(struct ghosts *g);
+int ghost_table_init(struct ghost_table *g, uint32_t n);
+void ghost_table_free(struct ghost_table *g);
 
-void ghosts_add(struct ghosts *g, uint64_t hash, enum ghost from);
+void ghost_table_add(struct ghost_table *g, uint64_t hash, enum ghost from);
 
 /* Which queue the key was evicted from; it is a ghost no longer. */
-enum ghost ghosts_take(struct ghosts *g, uint64_t hash);
+enum ghost ghost_table_take(struct ghost_table *g, uint64_t hash);
 
 #endif

@@ -47,7 +47,7 @@ struct parameters {
 
 struct shard {
 	struct queue queues[3];
-	struct ghosts ghosts;
+	struct ghost_table ghosts;
 	uint32_t capacity;
 	int64_t target; /* of the small queue's length */
 };
@@ -81,7 +81,7 @@ static void destroy(void *state)
 	struct state *st = state;
 
 	for (unsigned i = 0; st->shards != NULL && i < st->nshards; i++)
-		ghosts_free(&st->shards[i].ghosts);
+		ghost_table_free(&st->shards[i].ghosts);
 	free(st->shards);
 	free(st->links);
 	free(st->where);
@@ -116,8 +116,8 @@ static void *create(const struct policy *policy, const struct stream *s,
 		sh->capacity =
 			capacity / st->nshards + (i < capacity % st->nshards);
 		sh->target = sh->capacity * p->small / 100;
-		failed = ghosts_init(&sh->ghosts,
-				     sh->capacity * p->ghosts / 100) != 0;
+		failed = ghost_table_init(&sh->ghosts,
+					  sh->capacity * p->ghosts / 100) != 0;
 	}
 	if (failed) {
 		destroy(st);
@@ -162,9 +162,10 @@ static uint32_t evict(struct state *st, struct shard *sh)
 			continue;
 		}
 		if (from_small)
-			ghosts_add(&sh->ghosts, hash_key(key), GHOST_SMALL);
+			ghost_table_add(&sh->ghosts, hash_key(key),
+					GHOST_SMALL);
 		else if (p->adaptive)
-			ghosts_add(&sh->ghosts, hash_key(key), GHOST_MAIN);
+			ghost_table_add(&sh->ghosts, hash_key(key), GHOST_MAIN);
 		move(st, sh, key, NOWHERE);
 		return key;
 	}
@@ -203,7 +204,7 @@ static bool use(void *state, uint32_t key, size_t position, uint32_t *evicted)
 			st->uses[key]++;
 		return true;
 	}
-	ghost = ghosts_take(&sh->ghosts, hash);
+	ghost = ghost_table_take(&sh->ghosts, hash);
 	if (ghost != GHOST_NONE && st->parameters->adaptive)
 		adapt(sh, ghost);
 	if (sh->queues[SMALL].length + sh->queues[MAIN].length == sh->capacity)

@@ -9,48 +9,48 @@
 /* A ghost is found once, with its queue. */
 static void ghosts_found_once(void)
 {
-	struct ghosts g;
+	struct ghost_table g;
 
-	CU_ASSERT_EQUAL_FATAL(ghosts_init(&g, 64), 0);
-	ghosts_add(&g, 0x1234000000000001, GHOST_SMALL);
-	ghosts_add(&g, 0x5678000000000001, GHOST_MAIN);
+	CU_ASSERT_EQUAL_FATAL(ghost_table_init(&g, 64), 0);
+	ghost_table_add(&g, 0x1234000000000001, GHOST_SMALL);
+	ghost_table_add(&g, 0x5678000000000001, GHOST_MAIN);
 	CU_ASSERT_EQUAL(g.count[GHOST_SMALL], 1);
 	CU_ASSERT_EQUAL(g.count[GHOST_MAIN], 1);
-	CU_ASSERT_EQUAL(ghosts_take(&g, 0x9abc000000000001), GHOST_NONE);
-	CU_ASSERT_EQUAL(ghosts_take(&g, 0x1234000000000001), GHOST_SMALL);
-	CU_ASSERT_EQUAL(ghosts_take(&g, 0x1234000000000001), GHOST_NONE);
-	CU_ASSERT_EQUAL(ghosts_take(&g, 0x5678000000000001), GHOST_MAIN);
+	CU_ASSERT_EQUAL(ghost_table_take(&g, 0x9abc000000000001), GHOST_NONE);
+	CU_ASSERT_EQUAL(ghost_table_take(&g, 0x1234000000000001), GHOST_SMALL);
+	CU_ASSERT_EQUAL(ghost_table_take(&g, 0x1234000000000001), GHOST_NONE);
+	CU_ASSERT_EQUAL(ghost_table_take(&g, 0x5678000000000001), GHOST_MAIN);
 	CU_ASSERT_EQUAL(g.count[GHOST_SMALL], 0);
 	CU_ASSERT_EQUAL(g.count[GHOST_MAIN], 0);
-	ghosts_free(&g);
+	ghost_table_free(&g);
 }
 
 /* A bucket keeps the latest, and the counts follow. */
 static void ghosts_forget_the_oldest(void)
 {
-	struct ghosts g;
+	struct ghost_table g;
 
-	CU_ASSERT_EQUAL_FATAL(ghosts_init(&g, GHOST_WAYS), 0);
+	CU_ASSERT_EQUAL_FATAL(ghost_table_init(&g, GHOST_WAYS), 0);
 	for (uint64_t i = 1; i <= GHOST_WAYS + 1; i++)
-		ghosts_add(&g, i << 52, i == 1 ? GHOST_MAIN : GHOST_SMALL);
+		ghost_table_add(&g, i << 52, i == 1 ? GHOST_MAIN : GHOST_SMALL);
 	CU_ASSERT_EQUAL(g.count[GHOST_MAIN], 0);
 	CU_ASSERT_EQUAL(g.count[GHOST_SMALL], GHOST_WAYS);
-	CU_ASSERT_EQUAL(ghosts_take(&g, (uint64_t)1 << 52), GHOST_NONE);
+	CU_ASSERT_EQUAL(ghost_table_take(&g, (uint64_t)1 << 52), GHOST_NONE);
 	for (uint64_t i = 2; i <= GHOST_WAYS + 1; i++)
-		CU_ASSERT_EQUAL(ghosts_take(&g, i << 52), GHOST_SMALL);
-	ghosts_free(&g);
+		CU_ASSERT_EQUAL(ghost_table_take(&g, i << 52), GHOST_SMALL);
+	ghost_table_free(&g);
 }
 
 /* A hash whose fingerprint is 0 is not the same as no ghost. */
 static void ghost_of_hash_zero(void)
 {
-	struct ghosts g;
+	struct ghost_table g;
 
-	CU_ASSERT_EQUAL_FATAL(ghosts_init(&g, 1), 0);
-	CU_ASSERT_EQUAL(ghosts_take(&g, 0), GHOST_NONE);
-	ghosts_add(&g, 0, GHOST_SMALL);
-	CU_ASSERT_EQUAL(ghosts_take(&g, 0), GHOST_SMALL);
-	ghosts_free(&g);
+	CU_ASSERT_EQUAL_FATAL(ghost_table_init(&g, 1), 0);
+	CU_ASSERT_EQUAL(ghost_table_take(&g, 0), GHOST_NONE);
+	ghost_table_add(&g, 0, GHOST_SMALL);
+	CU_ASSERT_EQUAL(ghost_table_take(&g, 0), GHOST_SMALL);
+	ghost_table_free(&g);
 }
 
 /* Capacity 10, a small queue of 1: 0 is used twice and moves to the main
