@@ -6,7 +6,7 @@
  * of it.  Its hashes are seeded at random: results differ a little from run to
  * run.
  */
-#include "simulate.h"
+#include "budget.h"
 
 #include <errno.h>
 #include <mdcache_ext.h>
@@ -34,7 +34,8 @@ static uint64_t stopped_clock(void *arg)
 	return 1;
 }
 
-static struct mdx *make(uint32_t files, uint32_t stats)
+/* NULL: no memory. */
+static struct mdx *make(uint64_t files, uint64_t stats, uint64_t bytes)
 {
 	struct mdx_params params;
 	struct mdx *c;
@@ -42,11 +43,15 @@ static struct mdx *make(uint32_t files, uint32_t stats)
 	mdx_params_init(&params);
 	params.limits.max_files = files;
 	params.limits.max_stats = stats;
-	/* Enough that the counts alone decide. */
-	params.limits.max_bytes =
-		((uint64_t)files + stats) * 1024 + ((uint64_t)64 << 20);
+	params.limits.max_bytes = bytes;
 	params.now_ms = stopped_clock;
 	return mdx_create(&params, &c) == 0 ? c : NULL;
+}
+
+/* So many bytes that the counts alone decide. */
+static uint64_t ample(uint64_t entries)
+{
+	return entries * 1024 + ((uint64_t)64 << 20);
 }
 
 static void *create(const struct policy *policy, const struct stream *s,
@@ -54,7 +59,7 @@ static void *create(const struct policy *policy, const struct stream *s,
 {
 	(void)policy;
 	(void)s;
-	return make(1, capacity);
+	return make(1, capacity, ample(capacity));
 }
 
 static void destroy(void *state)
@@ -96,7 +101,7 @@ static void drop(void *state, uint32_t key)
 static int tiers(const struct stream *s, uint32_t files, uint32_t stats,
 		 struct tier_result *result)
 {
-	struct mdx *c = make(files, stats);
+	struct mdx *c = make(files, stats, ample((uint64_t)files + stats));
 
 	if (c == NULL)
 		return -ENOMEM;
@@ -121,6 +126,38 @@ static int tiers(const struct stream *s, uint32_t files, uint32_t stats,
 	}
 	mdx_destroy(c);
 	return 0;
+}
+
+int64_t engine_within_bytes(const struct stream *s, uint64_t bytes,
+			    uint32_t *entries)
+{
+	struct mdx *c = make(1, (uint64_t)s->nkeys + 1, bytes);
+	int64_t misses = 0;
+	uint64_t held = 0;
+	uint64_t samples = 0;
+	uint32_t evicted;
+
+	*entries = 1;
+	if (c == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nrequests; i++) {
+		uint32_t key = STREAM_KEY(s->requests[i]);
+		struct mdx_usage usage;
+
+		if (s->requests[i] & STREAM_REMOVE)
+			drop(c, key);
+		else
+			misses += !use(c, key, i, &evicted);
+		if (i % 256 != 0 || i < s->nrequests / 4)
+			continue;
+		mdx_usage(c, &usage);
+		held += usage.stats;
+		samples++;
+	}
+	/* LRU needs room for one. */
+	*entries = held > samples ? (uint32_t)(held / samples) : 1;
+	mdx_destroy(c);
+	return misses;
 }
 
 const struct policy policy_engine = {

@@ -178,7 +178,8 @@ static char *join(int argc, char **argv)
 	return fclose(out) == 0 ? line : NULL;
 }
 
-static int judge(const struct measurement *m)
+static int judge(const struct measurement *m,
+		 const struct budget_measurement *b)
 {
 	bool other_misses = false;
 	int status = EXIT_SUCCESS;
@@ -196,6 +197,13 @@ static int judge(const struct measurement *m)
 			policies[i]->name, s.worst, s.below_percent);
 		status = EXIT_TARGET;
 	}
+	if (budget_worst(b) > TARGET_POINTS) {
+		fprintf(stderr,
+			"policy_sim: limited by bytes, the engine misses the "
+			"target: %+.2f points over LRU\n",
+			budget_worst(b));
+		status = EXIT_TARGET;
+	}
 	if (!other_misses) {
 		fputs("policy_sim: every candidate meets the target: the "
 		      "streams do not tell policies apart\n",
@@ -210,6 +218,7 @@ int main(int argc, char **argv)
 	struct options o = { .scale = 1, .seed = 1, .least = 10 };
 	struct stream_list streams = { 0 };
 	struct measurement m = { 0 };
+	struct budget_measurement b = { 0 };
 	char *command = join(argc, argv);
 	int status = parse_options(argc, argv, &o, &streams);
 	int rc = 0;
@@ -220,18 +229,23 @@ int main(int argc, char **argv)
 			rc = stream_generate(&streams, o.seed, o.scale);
 		if (rc == 0)
 			rc = measure(&m, &streams, o.least, o.tiers);
+		if (rc == 0 && budget_measurable())
+			rc = budget_measure(&b, &streams);
 		/* Not both on standard output. */
-		if (rc == 0 && (o.json == NULL || strcmp(o.json, "-") != 0))
+		if (rc == 0 && (o.json == NULL || strcmp(o.json, "-") != 0)) {
 			report_table(&m, !o.summary, o.tiers);
+			report_budget_table(&b);
+		}
 		if (rc == 0 && o.json != NULL)
-			rc = report_json(&m, o.tiers, command, o.json);
+			rc = report_json(&m, &b, o.tiers, command, o.json);
 		if (rc != 0)
 			fprintf(stderr, "policy_sim: %s%s%s\n",
 				rc == -EIO ? o.json : "",
 				rc == -EIO ? ": " : "", strerror(-rc));
-		status = rc != 0 ? EXIT_ERROR : judge(&m);
+		status = rc != 0 ? EXIT_ERROR : judge(&m, &b);
 	}
 	free(m.cells);
+	free(b.cells);
 	free(command);
 	stream_list_free(&streams);
 	return status;

@@ -72,6 +72,26 @@ void report_table(const struct measurement *m, bool all, bool tiers)
 	}
 }
 
+void report_budget_table(const struct budget_measurement *b)
+{
+	if (b->count == 0)
+		return;
+	printf("limited by bytes, miss ratio, points over LRU of as many "
+	       "entries\n%-27s %6s %8s %10s %10s %10s\n",
+	       "stream", "MiB", "entries", "lru", "simulated", "engine");
+	for (size_t i = 0; i < b->count; i++) {
+		const struct budget_cell *c = &b->cells[i];
+
+		printf("%-27s %6.0f %8u %10.2f %+10.2f %+10.2f\n",
+		       c->stream->name, (double)c->bytes / (1 << 20),
+		       c->entries,
+		       100.0 * (double)c->lru / (double)c->stream->nuses,
+		       budget_points(c, c->policy),
+		       budget_points(c, c->engine));
+	}
+	printf("\n");
+}
+
 static json_t *machine(void)
 {
 	struct utsname u;
@@ -156,9 +176,35 @@ static int append_summary(json_t *rows, const struct measurement *m,
 	return 0;
 }
 
-static int append_rows(json_t *rows, const struct measurement *m, bool tiers)
+static json_t *budget_row(const struct budget_cell *c)
+{
+	double points = budget_points(c, c->engine);
+	char name[320];
+
+	snprintf(name, sizeof(name), "%s/%.0f MiB/engine", c->stream->name,
+		 (double)c->bytes / (1 << 20));
+	return json_pack(
+		"{s:s, s:f, s:s, s:s, s:[f,f], s:f, s:b, s:I, s:I, "
+		"s:I, s:I, s:I, s:I}",
+		"name", name, "value", points, "unit", "points over LRU",
+		"better", "lower", "spread", points, points, "target",
+		TARGET_POINTS, "ok", points <= TARGET_POINTS, "footprint",
+		(json_int_t)c->stream->nkeys, "entries", (json_int_t)c->entries,
+		"uses", (json_int_t)c->stream->nuses, "misses",
+		(json_int_t)c->engine, "misses of LRU", (json_int_t)c->lru,
+		"misses simulated", (json_int_t)c->policy);
+}
+
+static int append_rows(json_t *rows, const struct measurement *m,
+		       const struct budget_measurement *b, bool tiers)
 {
 	int rc = 0;
+
+	for (size_t k = 0; k < b->count && rc == 0; k++) {
+		json_t *row = budget_row(&b->cells[k]);
+
+		rc = row != NULL ? json_array_append_new(rows, row) : -ENOMEM;
+	}
 
 	for (unsigned i = 1; policies[i] != NULL && rc == 0; i++) {
 		rc = append_summary(rows, m, i, ONE_TIER);
@@ -178,8 +224,8 @@ static int append_rows(json_t *rows, const struct measurement *m, bool tiers)
 	return rc == 0 ? 0 : -ENOMEM;
 }
 
-int report_json(const struct measurement *m, bool tiers, const char *command,
-		const char *file)
+int report_json(const struct measurement *m, const struct budget_measurement *b,
+		bool tiers, const char *command, const char *file)
 {
 	json_t *rows = json_array();
 	json_t *root;
@@ -187,7 +233,7 @@ int report_json(const struct measurement *m, bool tiers, const char *command,
 
 	if (rows == NULL)
 		return -ENOMEM;
-	if (append_rows(rows, m, tiers) != 0) {
+	if (append_rows(rows, m, b, tiers) != 0) {
 		json_decref(rows);
 		return -ENOMEM;
 	}

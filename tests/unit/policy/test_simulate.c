@@ -2,6 +2,7 @@
 #include "cunit_main.h"
 #include "keys.h"
 
+#include "budget.h"
 #include "measure.h"
 #include "simulate.h"
 
@@ -118,6 +119,21 @@ static void summary_of_a_loop(void)
 	stream_list_free(&list);
 }
 
+static void budget_in_points(void)
+{
+	const struct stream s = { .nuses = 200 };
+	struct budget_cell cells[] = {
+		{ .stream = &s, .lru = 100, .engine = 90 },
+		{ .stream = &s, .lru = 100, .engine = 104 },
+	};
+	const struct budget_measurement m = { .cells = cells, .count = 2 };
+	const struct budget_measurement none = { 0 };
+
+	CU_ASSERT_DOUBLE_EQUAL(budget_points(&cells[0], 90), -5.0, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(budget_worst(&m), 2.0, 1e-9);
+	CU_ASSERT(budget_worst(&none) <= TARGET_POINTS);
+}
+
 int main(void)
 {
 	CU_TestInfo tests[] = {
@@ -125,6 +141,7 @@ int main(void)
 		{ "attributes do not need the file tier", attributes_only },
 		{ "two tiers by hand", tiers_by_hand },
 		{ "summary of a loop", summary_of_a_loop },
+		{ "a budget in points", budget_in_points },
 		CU_TEST_INFO_NULL,
 	};
 
