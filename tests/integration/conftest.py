@@ -46,6 +46,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "xdist_group(name): for pytest -n")
+    config.addinivalue_line("markers", "scale_only: about SCALE itself")
     if os.geteuid() != 0:
         raise pytest.UsageError("the integration tests need root: "
                                 "namespaces, tap devices, file handles")
@@ -124,8 +125,13 @@ def own_instance(stack, folder, report):
         instance.stop()
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Tests of one backend together, whatever module they are in."""
+    if config.getoption("stack") != "scale":
+        apart = [item for item in items
+                 if item.get_closest_marker("scale_only")]
+        config.hook.pytest_deselected(items=apart)
+        items[:] = [item for item in items if item not in apart]
     order = {name: number for number, name in enumerate(BACKENDS)}
 
     def group(item):

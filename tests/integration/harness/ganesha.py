@@ -31,7 +31,8 @@ class Stack:
     """
     name: str
     module: pathlib.Path | None = None
-    scale: str = "maxFilesToCache = 20K; maxStatCache = 50K; pagepool = 64M;"
+    scale: str = ('maxFilesToCache = "20K"; maxStatCache = "50K"; '
+                  'pagepool = "64M";')
 
     def wrap(self, backend):
         """The FSAL block of an export whose backend's FSAL block is given."""
