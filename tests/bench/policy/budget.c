@@ -16,31 +16,6 @@ static const unsigned budgets_mib[] = { 2, 4 };
 
 #define NBUDGETS (sizeof(budgets_mib) / sizeof(budgets_mib[0]))
 
-#ifdef POLICY_ENGINE
-
-bool budget_measurable(void)
-{
-	return true;
-}
-
-#else
-
-bool budget_measurable(void)
-{
-	return false;
-}
-
-int64_t engine_within_bytes(const struct stream *s, uint64_t bytes,
-			    uint32_t *entries)
-{
-	(void)s;
-	(void)bytes;
-	*entries = 0;
-	return -ENOSYS;
-}
-
-#endif
-
 static int measure_cell(struct budget_cell *c)
 {
 	int64_t rc;

@@ -25,9 +25,6 @@ struct budget_measurement {
 	size_t count;
 };
 
-/* Whether the engine is built in. */
-bool budget_measurable(void);
-
 /* On each stream that a budget is too small for.  Returns 0 or -ENOMEM; free
  * m->cells in any case. */
 int budget_measure(struct budget_measurement *m,

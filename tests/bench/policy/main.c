@@ -229,7 +229,7 @@ int main(int argc, char **argv)
 			rc = stream_generate(&streams, o.seed, o.scale);
 		if (rc == 0)
 			rc = measure(&m, &streams, o.least, o.tiers);
-		if (rc == 0 && budget_measurable())
+		if (rc == 0)
 			rc = budget_measure(&b, &streams);
 		/* Not both on standard output. */
 		if (rc == 0 && (o.json == NULL || strcmp(o.json, "-") != 0)) {

@@ -12,8 +12,6 @@ const struct policy *const policies[] = {
 	&policy_s3fifo,
 	&policy_s3fifo_adaptive,
 	&policy_s3fifo_sharded,
-#ifdef POLICY_ENGINE
 	&policy_engine,
-#endif
 	NULL,
 };
