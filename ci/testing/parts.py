@@ -5,7 +5,6 @@ from lint import lint
 from runner import BUILD, JOBS, TOP
 
 MODULE = BUILD / "fsal_scale/libfsalscale.so"
-ENGINE = TOP / "mdcache_ext"
 
 
 def setup(runner):
@@ -40,6 +39,17 @@ def sanitize(runner):
             runner.ctest(f"sanitize-{name}", folder)
 
 
+def fuzz(runner):
+    """The engine's packed formats and name tables, fuzzed for a minute each."""
+    folder = BUILD / "fuzz"
+    if (runner.step("fuzz-configure", "cmake", "-S", TOP, "-B", folder,
+                    "-DCMAKE_C_COMPILER=clang", "-DSCALE_FSAL=OFF",
+                    "-DSCALE_FUZZ=ON")
+            and runner.step("fuzz-build", "make", "-C", folder, "-j", JOBS,
+                            "fuzz")):
+        runner.ctest("fuzz", folder, "-R", "^fuzz_", "-j", JOBS)
+
+
 def package(runner):
     """cpack, lintian, and the package installed, used and removed."""
     runner.pytest("package", "tests/package")
@@ -58,8 +68,6 @@ def integration(runner):
 
 def available():
     """The parts in their order: name -> function."""
-    functions = [setup, build, lint, unit]
-    if ENGINE.is_dir():
-        functions.append(sanitize)
-    functions += [package, serve, integration]
+    functions = [setup, build, lint, unit, sanitize, fuzz, package, serve,
+                 integration]
     return {function.__name__: function for function in functions}
