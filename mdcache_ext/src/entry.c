@@ -486,7 +486,8 @@ int entry_read_blob(const struct mdx *c, const struct snap *s, uint32_t which,
 		w[i] = atomic_load_explicit(&b->words[i], memory_order_acquire);
 	if (!entry_unchanged(c, s))
 		return -EAGAIN;
-	memcpy(buf, w, len < size ? len : size);
+	if (size) /* without a buffer, only the length is asked for */
+		memcpy(buf, w, len < size ? len : size);
 	return (int)len;
 }
 
