@@ -10,6 +10,12 @@
 #define SCALE_COMPAT_H
 
 #include "fsal.h"
+#include "config_parsing.h"
+/* Not one of Ganesha's public headers: struct config_node, for the file and
+ * line of a parameter and for a number's sign. Ganesha's own reporting of
+ * errors (config_proc_error()) is not exported to FSALs.
+ */
+#include "config_parsing/analyse.h"
 
 #if FSAL_MAJOR_VERSION != 11
 #error "FSAL_SCALE supports Ganesha 4.3 (FSAL version 11) only"

@@ -12,7 +12,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "config_parsing/analyse.h"
 #include "memlimit.h"
 
 void scale_config_error(void *node, struct config_error_type *err_type,
@@ -60,12 +59,9 @@ int scale_parse_number(const char *text, unsigned int kilo, uint64_t *value)
 	return 0;
 }
 
-/** What a parameter is set to when its value was refused. */
-#define REFUSED UINT64_MAX
-
 /*
  * Read one parameter's value and hold it to [min, max].
- * @return The number of errors, as Ganesha counts them; then *value is REFUSED.
+ * @return The number of errors, as Ganesha counts them.
  */
 static int read_number(const char *token, const char *name, unsigned int kilo,
 		       uint64_t min, uint64_t max, uint64_t *value, void *node,
@@ -99,7 +95,6 @@ static int read_number(const char *token, const char *name, unsigned int kilo,
 				   "or G behind it in quotes, as in \"8M\"",
 				   name, sign, token, several ? ", ..." : "");
 	err_type->invalid = true;
-	*value = REFUSED;
 	return 1;
 }
 
@@ -146,7 +141,6 @@ static int read_pagepool(const char *token, enum term_type hint,
 			   item->name, token, *bytes, limit.source,
 			   limit.bytes);
 	err_type->invalid = true;
-	*bytes = REFUSED;
 	return 1;
 }
 
@@ -184,22 +178,24 @@ static struct config_block scale_block = {
 int scale_config_load(struct scale_config *cfg, config_file_t file,
 		      struct config_error_type *err_type)
 {
+	uint32_t errors = err_type->errors;
 	struct memlimit limit;
 	struct scale_config read = {
 		.max_files = SCALE_DEFAULT_MAX_FILES,
 		.max_stats = SCALE_DEFAULT_MAX_STATS,
 	};
+	int found;
 
 	memlimit_get("/proc", "/sys/fs/cgroup", &limit);
 	read.pagepool = MIN(SCALE_DEFAULT_PAGEPOOL, limit.bytes / 4);
 
-	/* An unknown parameter is reported and passed over, as in the other
-	 * blocks of ganesha.conf.
+	found = load_config_from_parse(file, &scale_block, &read, true,
+				       err_type);
+	/* An unknown parameter is reported and passed over, and does not
+	 * count, as in the other blocks of ganesha.conf.
 	 */
-	(void)load_config_from_parse(file, &scale_block, &read, true, err_type);
-	if (read.max_files == REFUSED || read.max_stats == REFUSED ||
-	    read.pagepool == REFUSED)
+	if (err_type->errors != errors)
 		return -EINVAL;
 	*cfg = read;
-	return 0;
+	return found > 0 ? 0 : -ENOENT;
 }

@@ -11,14 +11,29 @@
 
 struct export_args {
 	struct subfsal_args backend;
+	/** the module that backend.name stands for, with a reference, or NULL */
+	struct fsal_module *module;
+	/** an inner block was there, right or wrong */
+	bool seen;
+	/** it was wrong; Ganesha does not hand on that a commit failed */
+	bool wrong;
 };
 
 static int backend_commit(void *node, void *link_mem, void *self_struct,
 			  struct config_error_type *err_type)
 {
-	const struct subfsal_args *backend = self_struct;
-	int errors;
-
+	struct subfsal_args *backend = self_struct;
+	struct export_args *args =
+		container_of(backend, struct export_args, backend);
+	if (args->seen) {
+		scale_config_error(
+			node, err_type,
+			"FSAL SCALE has a second backend: Name = %s; "
+			"keep one FSAL block",
+			backend->name != NULL ? backend->name : "");
+		goto wrong;
+	}
+	args->seen = true;
 	if (backend->name != NULL &&
 	    strcasecmp(backend->name, SCALE_NAME) == 0) {
 		scale_config_error(
@@ -26,21 +41,29 @@ static int backend_commit(void *node, void *link_mem, void *self_struct,
 			"FSAL SCALE on FSAL SCALE: Name = %s; "
 			"name the file system's own FSAL here, as VFS",
 			backend->name);
-		err_type->invalid = true;
-		return 1;
+		goto wrong;
 	}
 	/* Loads the module; what is wrong with it was reported. */
-	errors = subfsal_commit(node, link_mem, self_struct, err_type);
-	if (errors != 0) {
+	if (subfsal_commit(node, link_mem, self_struct, err_type) != 0) {
 		scale_config_error(
 			node, err_type,
 			"FSAL SCALE has no backend: Name = %s; give the name "
 			"of an installed FSAL, as VFS, PROXY_V4, MEM, GLUSTER, "
 			"CEPH or GPFS (packages nfs-ganesha-vfs and so on)",
 			backend->name != NULL ? backend->name : "");
-		return errors;
+		goto wrong;
 	}
+	/* subfsal_commit() keeps the module's reference, but not the module. */
+	args->module = lookup_fsal(backend->name);
+	if (args->module == NULL)
+		goto wrong;
+	fsal_put(args->module);
 	return 0;
+
+wrong:
+	args->wrong = true;
+	err_type->invalid = true;
+	return 1;
 }
 
 static struct config_item backend_params[] = {
@@ -68,60 +91,70 @@ static struct config_block export_block = {
  * @return The backend's module with a reference, or NULL when an error was
  *         reported.
  */
-static struct fsal_module *find_backend(void *parse_node,
-					struct export_args *args,
+static struct fsal_module *find_backend(void *parse_node, void **backend_node,
 					struct config_error_type *err_type)
 {
-	struct fsal_module *backend;
+	struct export_args args = { .module = NULL };
+	int rc;
 
-	memset(args, 0, sizeof(*args));
-	if (!SCALE.configured) {
+	if (!scale_configure(parse_node, err_type)) {
 		scale_config_error(parse_node, err_type,
 				   "FSAL SCALE is not configured: correct the "
-				   "SCALE block, where an error was reported "
-				   "when it was first used, and restart");
+				   "SCALE block, where an error was reported, "
+				   "and reload (SIGHUP) or restart");
 		err_type->invalid = true;
 		return NULL;
 	}
-	if (load_config_from_node(parse_node, &export_block, args, true,
-				  err_type) != 0)
-		return NULL;
-	if (args->backend.fsal_node == NULL) {
+	rc = load_config_from_node(parse_node, &export_block, &args, true,
+				   err_type);
+	if (!args.seen) {
 		scale_config_error(parse_node, err_type,
 				   "FSAL SCALE has no backend: add a block "
 				   "FSAL { Name = VFS; } inside this one");
 		err_type->missing = true;
-		return NULL;
 	}
-	/* subfsal_commit() took the reference when it loaded the module. */
-	backend = lookup_fsal(args->backend.name);
-	assert(backend != NULL);
-	fsal_put(backend);
-	return backend;
+	if (args.module != NULL && (rc != 0 || args.wrong)) {
+		fsal_put(args.module);
+		args.module = NULL;
+	}
+	gsh_free(args.backend.name);
+	*backend_node = args.backend.fsal_node;
+	return args.module;
 }
+
+/** Backends whose keys are unique wherever they come from. */
+static const char *const shared[] = { "VFS", "GPFS", "GLUSTER" };
+
+#define NUM_SHARED (sizeof(shared) / sizeof(shared[0]))
 
 /*
  * The id that ends each key of an export (SCALE_KEY_ID_BYTES).
  *
- * Keys of VFS and GPFS name a file system and a file in it, so that exports of
- * one file system share what is known about its files, as they do without
- * SCALE: one id for all of them. The keys of the others are known to be unique
- * within an export only, and two exports could be given the same key for
- * different files: an id each, never used again.
+ * Keys of VFS, GPFS and GLUSTER name a file system and a file in it, so that
+ * exports of one file system share what is known about its files, as they do
+ * without SCALE: one id for all exports of such a backend, and events that
+ * GLUSTER and GPFS bring by one export reach them all.
+ *
+ * The keys of the others are known to be unique within an export only, and two
+ * exports could be given the same key for different files: an id each, never
+ * used again. So it is, too, where another stackable FSAL is the backend,
+ * whatever is below it: its objects are not to be mixed with those of an
+ * export without it.
  */
-static uint32_t scale_backend_id(const struct fsal_export *sub_export)
+static uint32_t scale_backend_id(const struct fsal_module *backend)
 {
-	static const char *const shared[] = { "VFS", "GPFS" };
-	static uint32_t last_private = 255;
+	static uint32_t last_private = NUM_SHARED;
 
-	/* Keys are made at the bottom of the stack. */
-	while (sub_export->sub_export != NULL)
-		sub_export = sub_export->sub_export;
-	for (uint32_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
-		if (strcasecmp(sub_export->fsal->name, shared[i]) == 0)
+	for (uint32_t i = 0; i < NUM_SHARED; i++) {
+		if (strcasecmp(backend->name, shared[i]) == 0)
 			return i + 1;
 	}
 	return __atomic_add_fetch(&last_private, 1, __ATOMIC_RELAXED);
+}
+
+bool scale_backend_shared(uint32_t backend_id)
+{
+	return backend_id <= NUM_SHARED;
 }
 
 static void scale_prepare_unexport(struct fsal_export *exp_hdl)
@@ -139,11 +172,11 @@ static void scale_unexport(struct fsal_export *exp_hdl,
 	struct fsal_export *sub_exp = exp_hdl->sub_export;
 	struct fsal_export *self;
 
-	/* This thread is the administrator's and brings no events, and
-	 * MDCACHE has forgotten the export's objects: the place to wait.
-	 * Release may come on any thread, even on one that brings an event.
+	/* MDCACHE has forgotten the export's objects, and this thread is the
+	 * administrator's: the place to wait for events on their way. Release
+	 * may come on any thread, even on one that brings an event.
 	 */
-	scale_upcall_close(scale_export(exp_hdl)->upcall, true);
+	scale_upcall_close(&scale_export(exp_hdl)->upcall);
 
 	self = scale_enter(sub_exp);
 	sub_exp->exp_ops.unexport(
@@ -169,7 +202,7 @@ static void scale_export_release(struct fsal_export *exp_hdl)
 	struct fsal_export *self;
 
 	/* An export that failed half way is released without unexport. */
-	scale_upcall_close(exp->upcall, false);
+	scale_upcall_close(&exp->upcall);
 
 	self = scale_enter(sub_exp);
 	sub_exp->exp_ops.release(sub_exp);
@@ -179,9 +212,10 @@ static void scale_export_release(struct fsal_export *exp_hdl)
 	/* Not attached to the module's list of exports, as MDCACHE's are not:
 	 * what is left there at shutdown is released once more, in the order
 	 * in which modules were loaded, and the backend's own list is enough.
+	 * The memory stays, for the sake of late up-calls.
 	 */
+	exp_hdl->sub_export = NULL;
 	free_export_ops(exp_hdl);
-	gsh_free(exp);
 }
 
 void scale_export_ops_init(struct export_ops *ops)
@@ -201,9 +235,9 @@ fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
 				  struct config_error_type *err_type,
 				  const struct fsal_up_vector *up_ops)
 {
-	struct export_args args;
 	struct fsal_module *backend;
 	struct scale_export *exp;
+	void *backend_node;
 	fsal_status_t status;
 
 	if (scale_upcall_is_ours(up_ops)) {
@@ -213,34 +247,36 @@ fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
 		err_type->invalid = true;
 		return fsalstat(ERR_FSAL_INVAL, EINVAL);
 	}
-	backend = find_backend(parse_node, &args, err_type);
+	backend = find_backend(parse_node, &backend_node, err_type);
 	if (backend == NULL)
 		return fsalstat(ERR_FSAL_INVAL, EINVAL);
 
 	exp = gsh_calloc(1, sizeof(*exp));
 	exp->export.fsal = fsal_hdl;
-	exp->export.up_ops = up_ops;
-	exp->upcall = scale_upcall_new(exp, up_ops);
+	exp->export.up_ops = &exp->upcall.ops;
+	scale_upcall_init(&exp->upcall, &exp->export, up_ops,
+			  scale_backend_id(backend));
 
-	status = backend->m_ops.create_export(backend, args.backend.fsal_node,
-					      err_type,
-					      scale_upcall_vector(exp->upcall));
+	status = backend->m_ops.create_export(backend, backend_node, err_type,
+					      &exp->upcall.ops);
 	if (FSAL_IS_ERROR(status)) {
-		scale_config_error(args.backend.fsal_node, err_type,
+		scale_config_error(backend_node, err_type,
 				   "FSAL SCALE: the backend %s cannot export "
 				   "%s: %s",
 				   backend->name, CTX_FULLPATH(op_ctx),
-				   msg_fsal_err(status.major));
+				   status.major == ERR_FSAL_INVAL ?
+					   "its parameters were refused, see "
+					   "the messages above" :
+					   msg_fsal_err(status.major));
+		/* The memory stays: the backend may have begun up-calls. */
 		fsal_put(backend);
-		gsh_free(exp);
 		return status;
 	}
 
 	fsal_export_init(&exp->export);
 	scale_export_ops_init(&exp->export.exp_ops);
 	fsal_export_stack(op_ctx->fsal_export, &exp->export);
-	exp->backend_id = scale_backend_id(exp->export.sub_export);
-	scale_upcall_open(exp->upcall, exp->backend_id);
+	scale_upcall_open(&exp->upcall);
 	op_ctx->fsal_export = &exp->export;
 	return fsalstat(ERR_FSAL_NO_ERROR, 0);
 }
@@ -251,8 +287,9 @@ fsal_status_t scale_update_export(struct fsal_module *fsal_hdl,
 				  struct fsal_export *original,
 				  struct fsal_module *updated_super)
 {
-	struct export_args args;
 	struct fsal_module *backend;
+	struct fsal_export *above;
+	void *backend_node;
 	fsal_status_t status;
 
 	/* Is SCALE still where it was? */
@@ -261,12 +298,12 @@ fsal_status_t scale_update_export(struct fsal_module *fsal_hdl,
 	if (FSAL_IS_ERROR(status))
 		return status;
 
-	backend = find_backend(parse_node, &args, err_type);
+	backend = find_backend(parse_node, &backend_node, err_type);
 	if (backend == NULL)
 		return fsalstat(ERR_FSAL_INVAL, EINVAL);
 
 	if (backend != original->sub_export->fsal) {
-		scale_config_error(args.backend.fsal_node, err_type,
+		scale_config_error(backend_node, err_type,
 				   "FSAL SCALE: the backend of an export "
 				   "cannot be changed from %s to %s while it "
 				   "is served; remove the export and add it",
@@ -275,9 +312,12 @@ fsal_status_t scale_update_export(struct fsal_module *fsal_hdl,
 		err_type->invalid = true;
 		status = fsalstat(ERR_FSAL_INVAL, EINVAL);
 	} else {
-		status = backend->m_ops.update_export(
-			backend, args.backend.fsal_node, err_type,
-			original->sub_export, fsal_hdl);
+		above = scale_enter(original->sub_export);
+		status = backend->m_ops.update_export(backend, backend_node,
+						      err_type,
+						      original->sub_export,
+						      fsal_hdl);
+		scale_up(above);
 	}
 	/* The export keeps the reference of its creation. */
 	fsal_put(backend);

@@ -22,7 +22,7 @@ struct fsal_obj_handle *scale_wrap(struct fsal_obj_handle *sub)
 	memcpy(self->key, sub_key.addr, sub_key.len);
 	key.addr = self->key;
 	key.len = sub_key.len;
-	scale_key_append(&key, exp->backend_id);
+	scale_key_append(&key, exp->upcall.backend_id);
 	self->key_len = key.len;
 
 	compat_obj_init(&self->obj, &SCALE.module, &SCALE.obj_ops, sub->type);
@@ -387,13 +387,19 @@ static fsal_status_t scale_host_to_key(struct fsal_export *exp_hdl,
 {
 	struct fsal_export *sub_exp = exp_hdl->sub_export;
 	struct fsal_export *self = scale_enter(sub_exp);
+	size_t room = fh_desc->len + FSAL_KEY_EXTRA_BYTES;
 	fsal_status_t status;
 
 	status = sub_exp->exp_ops.host_to_key(sub_exp, fh_desc);
 	scale_up(self);
-	/* The caller left FSAL_KEY_EXTRA_BYTES of room for this. */
-	if (!FSAL_IS_ERROR(status))
-		scale_key_append(fh_desc, scale_export(exp_hdl)->backend_id);
+	if (FSAL_IS_ERROR(status))
+		return status;
+	/* The handle is a client's, and GPFS takes the key's length from it
+	 * unseen: a forged one could name any place for our id.
+	 */
+	if (fh_desc->len + SCALE_KEY_ID_BYTES > room)
+		return fsalstat(ERR_FSAL_BADHANDLE, 0);
+	scale_key_append(fh_desc, scale_export(exp_hdl)->upcall.backend_id);
 	return status;
 }
 

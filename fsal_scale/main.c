@@ -4,51 +4,85 @@
  */
 #include "scale.h"
 
-struct scale_module SCALE = {
-	.module = {
-		/* Every question about limits and abilities is put to an
-		 * export, and so to its backend; nobody asks the module.
-		 */
-		.fs_info = {
-			.maxfilesize = INT64_MAX,
-			.maxlink = UINT32_MAX,
-			.maxnamelen = MAXNAMLEN,
-			.maxpathlen = MAXPATHLEN,
-			.no_trunc = true,
-			.case_preserving = true,
-			.link_support = true,
-			.symlink_support = true,
-			.lock_support = true,
-			.unique_handles = true,
-			.cansettime = true,
-			.homogenous = true,
-			.supported_attrs = ALL_ATTRIBUTES,
-			.maxread = FSAL_MAXIOSIZE,
-			.maxwrite = FSAL_MAXIOSIZE,
-			.expire_time_parent = -1,
-		},
-	},
-};
+#include <errno.h>
+
+#include "nfs_core.h"
+
+/* No .fs_info: every question about limits and abilities is put to an export,
+ * and so to its backend; nobody asks the module.
+ */
+struct scale_module SCALE;
+
+/* The root of the configuration that a block belongs to. */
+static struct config_root *root_of(struct config_node *node)
+{
+	while (node->type != TYPE_ROOT)
+		node = node->u.nterm.parent;
+	return container_of(node, struct config_root, root);
+}
+
+/* An export that is added by D-Bus may stand in a file of its own, without the
+ * SCALE block: that one is looked for in the server's configuration, too.
+ */
+static int load_from_main_file(const struct config_root *root,
+			       struct config_error_type *err_type)
+{
+	config_file_t file;
+	int rc;
+
+	for (const struct file_list *f = root->files; f != NULL; f = f->next) {
+		if (strcmp(f->pathname, nfs_config_path) == 0)
+			return -ENOENT;
+	}
+	file = config_ParseFile(nfs_config_path, err_type);
+	if (file == NULL)
+		return -ENOENT;
+	rc = scale_config_load(&SCALE.config, file, err_type);
+	config_Free(file);
+	return rc;
+}
+
+bool scale_configure(void *node, struct config_error_type *err_type)
+{
+	const struct config_root *root = root_of(node);
+	int rc;
+
+	/* Each configuration is tried once: Ganesha asks again for every
+	 * export in it.
+	 */
+	if (SCALE.configured || SCALE.generation == root->generation)
+		return SCALE.configured;
+	SCALE.generation = root->generation;
+
+	rc = scale_config_load(&SCALE.config, (config_file_t)root, err_type);
+	if (rc == -ENOENT)
+		rc = load_from_main_file(root, err_type);
+	SCALE.configured = rc == 0 || rc == -ENOENT;
+	if (SCALE.configured)
+		LogEvent(COMPONENT_FSAL,
+			 "SCALE %s: maxFilesToCache %" PRIu64
+			 ", maxStatCache %" PRIu64 ", pagepool %" PRIu64
+			 " bytes%s",
+			 SCALE_VERSION, SCALE.config.max_files,
+			 SCALE.config.max_stats, SCALE.config.pagepool,
+			 rc == 0 ? "" : " (defaults: no SCALE block)");
+	return SCALE.configured;
+}
 
 /*
  * Called once, when the first export that names SCALE is read. When it fails
- * the module stays loaded and is found for the next export: therefore
- * 'configured', which create_export looks at.
+ * the module stays loaded all the same, and the next export would find it: so
+ * each export makes sure (scale_configure()), and a corrected block counts.
  */
 static fsal_status_t scale_init_config(struct fsal_module *fsal_hdl,
 				       config_file_t config_struct,
 				       struct config_error_type *err_type)
 {
-	if (scale_config_load(&SCALE.config, config_struct, err_type) != 0)
-		return fsalstat(ERR_FSAL_INVAL, EINVAL);
-	SCALE.configured = true;
+	struct config_root *root = (struct config_root *)config_struct;
 
-	LogEvent(COMPONENT_FSAL,
-		 "SCALE %s: maxFilesToCache %" PRIu64 ", maxStatCache %" PRIu64
-		 ", pagepool %" PRIu64 " bytes",
-		 SCALE_VERSION, SCALE.config.max_files, SCALE.config.max_stats,
-		 SCALE.config.pagepool);
-	display_fsinfo(fsal_hdl);
+	(void)fsal_hdl;
+	if (!scale_configure(&root->root, err_type))
+		return fsalstat(ERR_FSAL_INVAL, EINVAL);
 	return fsalstat(ERR_FSAL_NO_ERROR, 0);
 }
 

@@ -28,6 +28,7 @@
 #include "config.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -57,20 +58,32 @@ struct scale_module {
 	struct fsal_module module;
 	struct fsal_obj_ops obj_ops;
 	struct scale_config config;
-	/** false until the SCALE block has been read without error */
+	/** the SCALE block has been read without error */
 	bool configured;
+	/** the configuration that was last tried; Ganesha numbers them */
+	uint64_t generation;
 };
 
 extern struct scale_module SCALE;
 
-struct scale_upcall;
-
-struct scale_export {
-	struct fsal_export export;
-	/** what the backend calls up through; outlives the export */
-	struct scale_upcall *upcall;
+/** What a backend calls up through; see upcall.c. */
+struct scale_upcall {
+	/** given to the backend */
+	struct fsal_up_vector ops;
+	/** MDCACHE's vector, which events go on to */
+	struct fsal_up_vector *super;
 	/** ends each key; see scale_backend_id() */
 	uint32_t backend_id;
+	/** in the list of open vectors */
+	struct glist_head node;
+	/** events on their way, and whether closed */
+	atomic_uint busy;
+};
+
+/** Never freed, for the sake of late up-calls. */
+struct scale_export {
+	struct fsal_export export;
+	struct scale_upcall upcall;
 };
 
 /**
@@ -200,6 +213,18 @@ void scale_handle_export_ops_init(struct export_ops *ops);
 void scale_fsinfo_export_ops_init(struct export_ops *ops);
 void scale_pnfs_export_ops_init(struct export_ops *ops);
 
+/* main.c */
+
+/**
+ * @brief Make sure that the SCALE block has been read
+ *
+ * @param[in]     node      Any block of the configuration being read
+ * @param[in,out] err_type  Ganesha's collected errors
+ *
+ * @return false when there is something wrong with the block.
+ */
+bool scale_configure(void *node, struct config_error_type *err_type);
+
 /* export.c */
 
 fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
@@ -212,6 +237,9 @@ fsal_status_t scale_update_export(struct fsal_module *fsal_hdl,
 				  struct fsal_export *original,
 				  struct fsal_module *updated_super);
 
+/** Does this backend id stand for more than one export? */
+bool scale_backend_shared(uint32_t backend_id);
+
 /* upcall.c */
 
 /** Put SCALE's methods into an up vector. */
@@ -220,30 +248,26 @@ void scale_up_ops_init(struct fsal_up_vector *ops);
 /**
  * @brief Make the vector that a backend calls up through, closed
  *
- * @param[in] exp    The export it belongs to
- * @param[in] super  MDCACHE's vector, which events go on to
+ * @param[out] up          Its place in the export
+ * @param[in]  exp         The export it belongs to
+ * @param[in]  super       MDCACHE's vector
+ * @param[in]  backend_id  What to end keys with
  */
-struct scale_upcall *scale_upcall_new(struct scale_export *exp,
-				      const struct fsal_up_vector *super);
-
-/** What create_export of the backend is given. */
-const struct fsal_up_vector *scale_upcall_vector(struct scale_upcall *up);
-
-/** @brief Let events through, once the export is complete. */
-void scale_upcall_open(struct scale_upcall *up, uint32_t backend_id);
+void scale_upcall_init(struct scale_upcall *up, struct fsal_export *exp,
+		       const struct fsal_up_vector *super, uint32_t backend_id);
 
 /** Is this vector one of SCALE's, that is: is SCALE above already? */
 bool scale_upcall_is_ours(const struct fsal_up_vector *vec);
 
+/** @brief Let events through, once the export is complete. */
+void scale_upcall_open(struct scale_upcall *up);
+
 /**
- * @brief Take the vector away from the backend
+ * @brief Let no more events through
  *
- * An event that comes later is dropped.
- *
- * @param[in] up    May have been closed before
- * @param[in] wait  Wait for the events on their way to end. Not from a thread
- *                  that may itself bring one.
+ * Waits for those on their way to end, except when this very thread is
+ * bringing one. The vector may have been closed before, or never opened.
  */
-void scale_upcall_close(struct scale_upcall *up, bool wait);
+void scale_upcall_close(struct scale_upcall *up);
 
 #endif /* SCALE_H */

@@ -45,11 +45,12 @@ struct scale_config {
  * Errors are reported in Ganesha's own way: with file and line, into
  * @a err_type, which logs them.
  *
- * @param[out]    cfg       The values; set only on success
+ * @param[out]    cfg       The values; untouched when one was refused
  * @param[in]     file      Ganesha's parsed configuration
  * @param[in,out] err_type  Ganesha's collected errors
  *
- * @return 0, or -EINVAL when a value was refused.
+ * @return 0, -ENOENT when there is no SCALE block and the defaults were taken,
+ *         or -EINVAL when a value was refused.
  */
 int scale_config_load(struct scale_config *cfg, config_file_t file,
 		      struct config_error_type *err_type);

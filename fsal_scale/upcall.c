@@ -4,17 +4,25 @@
  * delegations goes on to MDCACHE.
  *
  * A backend may bring an event on any thread, at any time from its
- * create_export on, and (through Ganesha's general_fridge) even after its
- * export is gone, for an event holds no reference to the export. So the vector
- * outlives the export: it is closed by scale_upcall_close(), after which
- * events are dropped, and freed never. It is some 250 bytes for each export
- * that is ever added.
+ * create_export on, and even after its export is gone: Ganesha's queue for
+ * up-calls (up_async_*) keeps the vector, but no reference to the export, and
+ * GLUSTER goes on using the vector of the first export of a volume. So the
+ * vector, and the export that it stands in, are never freed:
+ * scale_upcall_close() makes the vector drop what comes, and waits for what is
+ * on its way. It costs about a kilobyte for each export that is ever removed.
+ *
+ * The queue does not call the method of the vector it was given, but that of
+ * vec->up_fsal_export->up_ops: therefore an export's up_ops is its own vector.
  *
  * Events before the export is served are dropped too. MDCACHE's vector becomes
  * ready only when create_export has returned, and until then nobody has seen
  * any of the export's objects. Ours is ready from the start, so that no
  * backend waits for it (GLUSTER would, and it would wait for ever where
  * creating the export fails).
+ *
+ * Where the exports of a backend share their objects (scale_backend_id()), an
+ * event concerns them all, whichever vector brings it: when that vector drops
+ * events, another one takes its place.
  *
  * Keys: the methods on cached objects are given keys, to which SCALE's id is
  * added. The methods on locks, layouts and delegations are given handles,
@@ -26,19 +34,21 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-struct scale_upcall {
-	/** given to the backend; first, so that it leads to the rest */
-	struct fsal_up_vector ops;
-	/** MDCACHE's; not to be touched unless entered */
-	struct fsal_up_vector *super;
-	/** the export's, once open */
-	uint32_t backend_id;
-	/** events on their way, and CLOSED */
-	atomic_uint busy;
-};
+#include "fridgethr.h"
+#include "fsal_convert.h"
 
 /** In scale_upcall.busy: no event may enter any more. */
 #define CLOSED (1u << 31)
+
+/** How long to wait for events on their way, milliseconds. */
+#define CLOSE_TIMEOUT_MS 10000
+
+/** The vectors that are open, for events that come by a closed one. */
+static struct glist_head open_vectors = GLIST_HEAD_INIT(open_vectors);
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/** Events that this thread is in the middle of. */
+static __thread unsigned int depth;
 
 static bool super_is_ready(struct fsal_up_vector *super)
 {
@@ -50,26 +60,52 @@ static bool super_is_ready(struct fsal_up_vector *super)
 	return ready;
 }
 
-/*
- * Begin to handle an event.
- * @return MDCACHE's vector, good until upcall_leave(), or NULL: drop it.
- */
-static struct fsal_up_vector *upcall_enter(const struct fsal_up_vector *vec)
+static bool try_enter(struct scale_upcall *up)
 {
-	struct scale_upcall *up = container_of(vec, struct scale_upcall, ops);
-
-	if ((atomic_fetch_add(&up->busy, 1) & CLOSED) != 0 ||
-	    !super_is_ready(up->super)) {
-		atomic_fetch_sub(&up->busy, 1);
-		return NULL;
-	}
-	return up->super;
+	if ((atomic_fetch_add(&up->busy, 1) & CLOSED) == 0 &&
+	    super_is_ready(up->super))
+		return true;
+	atomic_fetch_sub(&up->busy, 1);
+	return false;
 }
 
-static void upcall_leave(const struct fsal_up_vector *vec)
+/*
+ * Begin to handle an event.
+ * @return The vector whose super to call, good until upcall_leave(), or NULL:
+ *         drop the event.
+ */
+static struct scale_upcall *upcall_enter(const struct fsal_up_vector *vec)
 {
 	struct scale_upcall *up = container_of(vec, struct scale_upcall, ops);
+	struct glist_head *node;
 
+	if (!try_enter(up)) {
+		uint32_t id = up->backend_id;
+
+		up = NULL;
+		if (!scale_backend_shared(id))
+			return NULL;
+		PTHREAD_MUTEX_lock(&open_lock);
+		glist_for_each(node, &open_vectors) {
+			struct scale_upcall *other =
+				glist_entry(node, struct scale_upcall, node);
+
+			if (other->backend_id == id && try_enter(other)) {
+				up = other;
+				break;
+			}
+		}
+		PTHREAD_MUTEX_unlock(&open_lock);
+		if (up == NULL)
+			return NULL;
+	}
+	depth++;
+	return up;
+}
+
+static void upcall_leave(struct scale_upcall *up)
+{
+	depth--;
 	atomic_fetch_sub(&up->busy, 1);
 }
 
@@ -77,12 +113,10 @@ static void upcall_leave(const struct fsal_up_vector *vec)
  * Make MDCACHE's key of a backend's.
  * @return false when it is longer than any key can be.
  */
-static bool translate(const struct fsal_up_vector *vec,
+static bool translate(const struct scale_upcall *up,
 		      const struct gsh_buffdesc *key, char *buf,
 		      struct gsh_buffdesc *out)
 {
-	struct scale_upcall *up = container_of(vec, struct scale_upcall, ops);
-
 	if (key->len > SCALE_KEY_MAX - SCALE_KEY_ID_BYTES) {
 		LogCrit(COMPONENT_FSAL_UP,
 			"An event for a key of %zu bytes was dropped: a backend's keys have at most %zu",
@@ -101,33 +135,67 @@ static fsal_status_t scale_up_invalidate(const struct fsal_up_vector *vec,
 					 uint32_t flags)
 {
 	fsal_status_t status = fsalstat(ERR_FSAL_NO_ERROR, 0);
-	struct fsal_up_vector *super = upcall_enter(vec);
+	struct scale_upcall *up = upcall_enter(vec);
 	char buf[SCALE_KEY_MAX];
 	struct gsh_buffdesc key;
 
-	if (super == NULL)
+	if (up == NULL)
 		return status;
-	if (translate(vec, obj, buf, &key))
-		status = super->invalidate(super, &key, flags);
-	upcall_leave(vec);
+	if (translate(up, obj, buf, &key))
+		status = up->super->invalidate(up->super, &key, flags);
+	upcall_leave(up);
 	return status;
 }
 
+/** An invalidate_close on its way through the queue. */
+struct close_job {
+	struct scale_upcall *up;
+	uint32_t flags;
+	struct gsh_buffdesc key;
+	char buf[SCALE_KEY_MAX];
+};
+
+static void run_close_job(struct fridgethr_context *ctx)
+{
+	struct close_job *job = ctx->arg;
+	struct scale_upcall *up = job->up;
+
+	depth++;
+	(void)up->super->invalidate(up->super, &job->key,
+				    job->flags | FSAL_UP_INVALIDATE_CLOSE);
+	upcall_leave(up);
+	gsh_free(job);
+}
+
+/*
+ * Closing may block, so it is done by another thread, as MDCACHE does it. Its
+ * method would only queue the event again, with its own vector, which must not
+ * go while we say that nothing is on its way.
+ */
 static fsal_status_t scale_up_invalidate_close(const struct fsal_up_vector *vec,
 					       struct gsh_buffdesc *obj,
 					       uint32_t flags)
 {
-	fsal_status_t status = fsalstat(ERR_FSAL_NO_ERROR, 0);
-	struct fsal_up_vector *super = upcall_enter(vec);
-	char buf[SCALE_KEY_MAX];
-	struct gsh_buffdesc key;
+	struct scale_upcall *up = upcall_enter(vec);
+	struct close_job *job;
+	int rc = 0;
 
-	if (super == NULL)
-		return status;
-	if (translate(vec, obj, buf, &key))
-		status = super->invalidate_close(super, &key, flags);
-	upcall_leave(vec);
-	return status;
+	if (up == NULL)
+		return fsalstat(ERR_FSAL_NO_ERROR, 0);
+	job = gsh_malloc(sizeof(*job));
+	job->up = up;
+	job->flags = flags;
+	if (translate(up, obj, job->buf, &job->key)) {
+		rc = fridgethr_submit(general_fridge, run_close_job, job);
+		if (rc == 0) {
+			/* The job leaves, when it has run. */
+			depth--;
+			return fsalstat(ERR_FSAL_NO_ERROR, 0);
+		}
+	}
+	gsh_free(job);
+	upcall_leave(up);
+	return fsalstat(posix2fsal_error(rc), rc);
 }
 
 static fsal_status_t scale_up_update(const struct fsal_up_vector *vec,
@@ -135,15 +203,15 @@ static fsal_status_t scale_up_update(const struct fsal_up_vector *vec,
 				     struct fsal_attrlist *attr, uint32_t flags)
 {
 	fsal_status_t status = fsalstat(ERR_FSAL_NO_ERROR, 0);
-	struct fsal_up_vector *super = upcall_enter(vec);
+	struct scale_upcall *up = upcall_enter(vec);
 	char buf[SCALE_KEY_MAX];
 	struct gsh_buffdesc key;
 
-	if (super == NULL)
+	if (up == NULL)
 		return status;
-	if (translate(vec, obj, buf, &key))
-		status = super->update(super, &key, attr, flags);
-	upcall_leave(vec);
+	if (translate(up, obj, buf, &key))
+		status = up->super->update(up->super, &key, attr, flags);
+	upcall_leave(up);
 	return status;
 }
 
@@ -153,19 +221,19 @@ static fsal_status_t scale_up_try_release(const struct fsal_up_vector *vec,
 {
 	/* "No such entry" is what MDCACHE says of a key it does not hold. */
 	fsal_status_t status = fsalstat(ERR_FSAL_STALE, 0);
-	struct fsal_up_vector *super = upcall_enter(vec);
+	struct scale_upcall *up = upcall_enter(vec);
 	char buf[SCALE_KEY_MAX];
 	struct gsh_buffdesc key;
 	struct fsal_export *below;
 
-	if (super == NULL)
+	if (up == NULL)
 		return status;
 	/* The one method for which MDCACHE takes the context as it finds it. */
-	below = scale_enter(super->up_fsal_export);
-	if (translate(vec, obj, buf, &key))
-		status = super->try_release(super, &key, flags);
+	below = scale_enter(up->super->up_fsal_export);
+	if (translate(up, obj, buf, &key))
+		status = up->super->try_release(up->super, &key, flags);
 	scale_up(below);
-	upcall_leave(vec);
+	upcall_leave(up);
 	return status;
 }
 
@@ -174,13 +242,13 @@ static state_status_t scale_up_lock_grant(const struct fsal_up_vector *vec,
 					  void *owner,
 					  fsal_lock_param_t *lock_param)
 {
-	struct fsal_up_vector *super = upcall_enter(vec);
+	struct scale_upcall *up = upcall_enter(vec);
 	state_status_t status;
 
-	if (super == NULL)
+	if (up == NULL)
 		return STATE_NOT_FOUND;
-	status = super->lock_grant(super, file, owner, lock_param);
-	upcall_leave(vec);
+	status = up->super->lock_grant(up->super, file, owner, lock_param);
+	upcall_leave(up);
 	return status;
 }
 
@@ -189,13 +257,13 @@ static state_status_t scale_up_lock_avail(const struct fsal_up_vector *vec,
 					  void *owner,
 					  fsal_lock_param_t *lock_param)
 {
-	struct fsal_up_vector *super = upcall_enter(vec);
+	struct scale_upcall *up = upcall_enter(vec);
 	state_status_t status;
 
-	if (super == NULL)
+	if (up == NULL)
 		return STATE_NOT_FOUND;
-	status = super->lock_avail(super, file, owner, lock_param);
-	upcall_leave(vec);
+	status = up->super->lock_avail(up->super, file, owner, lock_param);
+	upcall_leave(up);
 	return status;
 }
 
@@ -205,27 +273,27 @@ scale_up_layoutrecall(const struct fsal_up_vector *vec,
 		      bool changed, const struct pnfs_segment *segment,
 		      void *cookie, struct layoutrecall_spec *spec)
 {
-	struct fsal_up_vector *super = upcall_enter(vec);
+	struct scale_upcall *up = upcall_enter(vec);
 	state_status_t status;
 
-	if (super == NULL)
+	if (up == NULL)
 		return STATE_NOT_FOUND;
-	status = super->layoutrecall(super, handle, layout_type, changed,
-				     segment, cookie, spec);
-	upcall_leave(vec);
+	status = up->super->layoutrecall(up->super, handle, layout_type,
+					 changed, segment, cookie, spec);
+	upcall_leave(up);
 	return status;
 }
 
 static state_status_t scale_up_delegrecall(const struct fsal_up_vector *vec,
 					   struct gsh_buffdesc *handle)
 {
-	struct fsal_up_vector *super = upcall_enter(vec);
+	struct scale_upcall *up = upcall_enter(vec);
 	state_status_t status;
 
-	if (super == NULL)
+	if (up == NULL)
 		return STATE_NOT_FOUND;
-	status = super->delegrecall(super, handle);
-	upcall_leave(vec);
+	status = up->super->delegrecall(up->super, handle);
+	upcall_leave(up);
 	return status;
 }
 
@@ -244,15 +312,13 @@ void scale_up_ops_init(struct fsal_up_vector *ops)
 	 */
 }
 
-struct scale_upcall *scale_upcall_new(struct scale_export *exp,
-				      const struct fsal_up_vector *super)
+void scale_upcall_init(struct scale_upcall *up, struct fsal_export *exp,
+		       const struct fsal_up_vector *super, uint32_t backend_id)
 {
-	struct scale_upcall *up = gsh_calloc(1, sizeof(*up));
-
 	/* Whatever other members the vector has in this version are kept. */
 	up->ops = *super;
 	up->ops.up_gsh_export = op_ctx->ctx_export;
-	up->ops.up_fsal_export = &exp->export;
+	up->ops.up_fsal_export = exp;
 	PTHREAD_MUTEX_init(&up->ops.up_mutex, NULL);
 	PTHREAD_COND_init(&up->ops.up_cond, NULL);
 	up->ops.up_ready = true;
@@ -263,13 +329,9 @@ struct scale_upcall *scale_upcall_new(struct scale_export *exp,
 	 * its mutex must be taken.
 	 */
 	up->super = (struct fsal_up_vector *)super;
+	up->backend_id = backend_id;
+	glist_init(&up->node);
 	atomic_init(&up->busy, CLOSED);
-	return up;
-}
-
-const struct fsal_up_vector *scale_upcall_vector(struct scale_upcall *up)
-{
-	return &up->ops;
 }
 
 bool scale_upcall_is_ours(const struct fsal_up_vector *vec)
@@ -277,18 +339,34 @@ bool scale_upcall_is_ours(const struct fsal_up_vector *vec)
 	return vec->invalidate == scale_up_invalidate;
 }
 
-void scale_upcall_open(struct scale_upcall *up, uint32_t backend_id)
+void scale_upcall_open(struct scale_upcall *up)
 {
-	up->backend_id = backend_id;
 	atomic_fetch_and(&up->busy, ~CLOSED);
+	PTHREAD_MUTEX_lock(&open_lock);
+	glist_add_tail(&open_vectors, &up->node);
+	PTHREAD_MUTEX_unlock(&open_lock);
 }
 
-void scale_upcall_close(struct scale_upcall *up, bool wait)
+void scale_upcall_close(struct scale_upcall *up)
 {
+	unsigned int waited = 0;
+
+	PTHREAD_MUTEX_lock(&open_lock);
+	glist_del(&up->node);
+	PTHREAD_MUTEX_unlock(&open_lock);
+	atomic_fetch_or(&up->busy, CLOSED);
+
 	/* Waited for once in an export's life, and events are short: no
 	 * condition variable is worth its place in each event's path.
 	 */
-	atomic_fetch_or(&up->busy, CLOSED);
-	while (wait && (atomic_load(&up->busy) & ~CLOSED) != 0)
+	while (depth == 0 && (atomic_load(&up->busy) & ~CLOSED) != 0) {
+		if (waited++ == CLOSE_TIMEOUT_MS) {
+			LogCrit(COMPONENT_FSAL_UP,
+				"%u up-calls of an export that is being removed did not end in %u seconds; going on without them",
+				atomic_load(&up->busy) & ~CLOSED,
+				CLOSE_TIMEOUT_MS / 1000);
+			break;
+		}
 		usleep(1000);
+	}
 }

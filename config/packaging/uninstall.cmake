@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-3.0-or-later
 #
 # cmake -D MANIFEST=FILE -P uninstall.cmake: remove the files that an earlier
-# 'make install' listed in FILE.
+# 'make install' listed in FILE, and the folders of our own that are empty then.
 
 if(NOT EXISTS ${MANIFEST})
 	message(FATAL_ERROR "Nothing was installed from this build folder: "
@@ -14,5 +14,14 @@ foreach(file IN LISTS files)
 		message(STATUS "Removing ${path}")
 		file(REMOVE ${path})
 	endif()
+	set(folder ${path})
+	while(folder MATCHES "/nfs-ganesha-scale/")
+		get_filename_component(folder ${folder} DIRECTORY)
+		file(GLOB rest ${folder}/*)
+		if(rest)
+			break()
+		endif()
+		file(REMOVE_RECURSE ${folder})
+	endwhile()
 endforeach()
 file(REMOVE ${MANIFEST})

@@ -12,12 +12,13 @@
  *   key         backend id (0..255) and 1 to 128 opaque bytes, the name of an
  *               object. Two keys are one object if and only if they are equal.
  *   entry       what is known of one object.
- *   stat tier   entries with attributes only (about 125 bytes each).
- *   file tier   entries that may also hold names, pages and pins (about 250).
+ *   stat tier   entries with attributes only (about 125 bytes each, all told,
+ *               with a key of 27 bytes).
+ *   file tier   entries that may also hold names, pages and pins (about 225).
  *   promotion   stat tier to file tier: on use as a directory, for data, by
  *pin. demotion    file tier to stat tier: names and pages go, attributes stay.
- *   name        an entry of a directory that points at a child; or a negative
- *               name, which is known not to exist.
+ *   name        an entry of a directory that points at a child (about 31 bytes
+ *               with 11 letters); or a negative name, known not to exist.
  *   complete    all names of a directory are held: absence is an answer.
  *   ticket      a point of time, taken before the backend is asked. Whatever is
  *               invalidated or changed after that point cannot be stored with
@@ -202,9 +203,11 @@ int mdx_create(const struct mdx_params *params, struct mdx **cache);
  * returns. No flight may be open and no handle in use. NULL is allowed. */
 void mdx_destroy(struct mdx *c);
 
-/* Changes limits while running. Growth is immediate. For a smaller max_bytes
- * -EINPROGRESS says that the engine's thread gives memory back in small steps;
- * mdx_trim does it at once. */
+/* Changes limits while running. -EINVAL: a limit out of range, or max_bytes
+ * less than what was sized in mdx_create (some 35 KiB a shard, and 2 percent of
+ * max_bytes as it was) and 512 KiB for entries; nothing is changed then.
+ * Growth is immediate. For a smaller max_bytes -EINPROGRESS says that the
+ * engine's thread gives memory back in small steps; mdx_trim does it at once. */
 int mdx_set_limits(struct mdx *c, const struct mdx_limits *limits);
 void mdx_get_limits(const struct mdx *c, struct mdx_limits *limits);
 
@@ -240,14 +243,14 @@ const char *mdx_counter_meaning(unsigned int counter); /* one line */
 /* A ticket: to be taken before the backend is asked. 0 is never valid. */
 uint64_t mdx_ticket(struct mdx *c);
 
-/* Finds an entry. `want` (enum mdx_mask) are the attributes needed.
- * 0: all of them are in answer->attrs (as is whatever else is known).
- * -ENOENT: no such entry. -ESTALE: some are unknown, expired or invalidated
- * (answer holds the rest). If `want` has MDX_ACL or MDX_OTHER and 0 is
- * returned, the caller owns one reference of attrs.acl or attrs.other (NULL:
- * known to have none) and gives it back with mdx_detach; otherwise the two
- * are NULL and their bits in attrs.valid tell only whether they are known.
- * `answer` may be NULL if `want` has neither. */
+/* Finds an entry. `want` (enum mdx_mask) are the attributes needed,
+ * MDX_LINK and MDX_PARENT too (mdx_blob_get reads those). 0: all of them are in
+ * answer->attrs (as is whatever else is known). -ENOENT: no such entry. -ESTALE:
+ * some are unknown, expired or invalidated (answer holds the rest). If `want`
+ * has MDX_ACL or MDX_OTHER and 0 is returned, the caller owns one reference of
+ * attrs.acl or attrs.other (NULL: known to have none) and gives it back with
+ * mdx_detach; otherwise the two are NULL and their bits in attrs.valid tell only
+ * whether they are known. `answer` may be NULL if `want` has neither. */
 int mdx_get(struct mdx *c, struct mdx_key key, uint32_t want,
 	    struct mdx_answer *answer);
 
@@ -294,7 +297,9 @@ enum {
  * a fetch of it in progress will not be stored. */
 void mdx_invalidate(struct mdx *c, struct mdx_key key, uint32_t mask);
 /* The object is gone (ESTALE, removed): the entry goes with its names, and the
- * names that point at it no longer do. A pinned entry stays, empty. */
+ * names that point at it no longer do. A pinned entry stays, empty. Within a
+ * change, call it after the targets are finished: its stamps might meet theirs.
+ */
 void mdx_forget(struct mdx *c, struct mdx_key key);
 /* Whether this name exists is no longer known; the directory is not complete. */
 void mdx_invalidate_name(struct mdx *c, struct mdx_key dir, const char *name,
@@ -362,7 +367,8 @@ struct mdx_population {
 };
 int mdx_populate_begin(struct mdx *c, struct mdx_key dir,
 		       struct mdx_population *p);
-/* As mdx_name_put; -ESTALE also means: the population is void, or this name
+/* As mdx_name_put (the names count from populate_end on, with its time to
+ * live); -ESTALE also means: the population is void, or this name
  * was changed since begin (what is known of it then is newer). */
 int mdx_populate_add(struct mdx *c, struct mdx_population *p, const char *name,
 		     size_t len, const struct mdx_key *child);

@@ -225,9 +225,18 @@ void mdx_destroy(struct mdx *c)
 
 /* --- Limits and figures -------------------------------------------------- */
 
+/* What was sized when the cache was made, and is not given back, with some room
+ * for entries. */
+static uint64_t least_bytes(const struct mdx *c)
+{
+	return c->fixed_charge + c->idents.charge + MAX_BYTES_LEAST / 2;
+}
+
 int mdx_set_limits(struct mdx *c, const struct mdx_limits *limits)
 {
-	if (!limits_sane(limits))
+	if (!limits_sane(limits) ||
+	    (limits->max_bytes < least_bytes(c) &&
+	     limits->max_bytes < atomic_load(&c->budget.limit)))
 		return -EINVAL;
 	atomic_store(&c->budget.limit, limits->max_bytes);
 	atomic_store(&c->max[TIER_FILE], limits->max_files);

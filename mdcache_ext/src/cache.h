@@ -73,7 +73,8 @@ struct mdx {
 	_Atomic uint64_t pinned;
 	_Atomic uint64_t names;
 	_Atomic uint64_t lock_ns;
-	_Atomic unsigned int reclaim_turn;
+	_Atomic unsigned int reclaim_turn; /* shard that is next to evict */
+	_Atomic unsigned int steal_turn;
 
 	struct attachments attachments;
 	struct release_queue releases;

@@ -100,15 +100,26 @@ static void adapt(struct queue *q, enum ghost hit)
 		q->target = least;
 }
 
-void policy_insert(struct mdx *c, struct queue *q, uint32_t ref, uint64_t hash)
+enum ghost policy_coming(struct queue *q, uint64_t hash)
 {
 	enum ghost ghost = ghosts_take(&q->ghosts, hash);
 
 	if (ghost != GHOST_NONE)
 		adapt(q, ghost);
+	return ghost;
+}
+
+void policy_enter(struct mdx *c, struct queue *q, uint32_t ref,
+		  enum ghost ghost)
+{
 	atomic_store_explicit(&at(c, ref)->uses, 0, memory_order_relaxed);
 	enter(c, q, ref, ghost != GHOST_NONE);
 	ghosts_fit(&q->ghosts, &c->budget, q->small.length + q->main.length);
+}
+
+void policy_insert(struct mdx *c, struct queue *q, uint32_t ref, uint64_t hash)
+{
+	policy_enter(c, q, ref, policy_coming(q, hash));
 }
 
 static struct fifo *queue_of(struct mdx *c, struct queue *q, uint32_t ref)

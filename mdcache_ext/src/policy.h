@@ -40,7 +40,13 @@ static inline void policy_used(_Atomic uint8_t *uses)
 
 struct mdx;
 
-/* An entry comes; `hash` is its key's. */
+/* An entry will come: its ghost is looked at and the queues' lengths adapt,
+ * before room is made for it; the ghost is gone then, so that this is to be
+ * done when nothing but room is lacking. And it comes. */
+enum ghost policy_coming(struct queue *q, uint64_t hash);
+void policy_enter(struct mdx *c, struct queue *q, uint32_t ref,
+		  enum ghost ghost);
+/* Both at once; `hash` is its key's. */
 void policy_insert(struct mdx *c, struct queue *q, uint32_t ref, uint64_t hash);
 /* An entry leaves, not for want of room. */
 void policy_remove(struct mdx *c, struct queue *q, uint32_t ref);

@@ -122,7 +122,7 @@ static _Atomic uint8_t *mark_of(struct mdx *c, uint32_t ref, unsigned int kind)
 								 NULL;
 }
 
-/* Counts the blocks that were used lately, and begins to forget it. */
+/* Counts the blocks that were used lately, and begins to forget it of leaves. */
 static unsigned int age(struct mdx *c, const uint32_t *refs, unsigned int n,
 			unsigned int kind)
 {
@@ -134,12 +134,16 @@ static unsigned int age(struct mdx *c, const uint32_t *refs, unsigned int n,
 		if (!mark || !atomic_load_explicit(mark, memory_order_relaxed))
 			continue;
 		used++;
-		atomic_store_explicit(mark, 0, memory_order_relaxed);
+		/* The uses of entries are the policy's; without them it would
+		 * be a plain FIFO. */
+		if (kind == KIND_LEAF)
+			atomic_store_explicit(mark, 0, memory_order_relaxed);
 	}
 	return used;
 }
 
-static void empty_slab(struct mdx *c, uint32_t slab, enum mercy mercy)
+static void empty_slab(struct mdx *c, uint32_t slab, unsigned int keep,
+		       enum mercy mercy)
 {
 	uint32_t refs[SLAB_BLOCKS_MAX];
 	unsigned int n = arena_list_blocks(&c->arena, slab, refs);
@@ -149,7 +153,9 @@ static void empty_slab(struct mdx *c, uint32_t slab, enum mercy mercy)
 		return;
 	rcu_enter(); /* the class stays while blocks are looked at */
 	kind = arena_classes[arena_class_of(&c->arena, refs[0])].kind;
-	if (mercy == MERCIFUL && age(c, refs, n, kind) > n / 4)
+	/* Of the class in need, the policy replaces better. */
+	if (mercy == MERCIFUL && (arena_class_of(&c->arena, refs[0]) == keep ||
+				  age(c, refs, n, kind) > n / 4))
 		n = 0;
 	rcu_leave();
 	for (unsigned int i = 0; i < n; i++) {
@@ -174,7 +180,7 @@ static bool steal(struct mdx *c, unsigned int keep, unsigned int slabs,
 
 		if (!slab)
 			return false;
-		empty_slab(c, slab, mercy);
+		empty_slab(c, slab, keep, mercy);
 		tree_collect(c, GARBAGE_STEPS);
 		if (!arena_harvest(&c->arena, keep))
 			continue;
@@ -221,7 +227,7 @@ static bool replace(struct mdx *c, unsigned int class)
 
 static bool make_memory(struct mdx *c, unsigned int class)
 {
-	unsigned int turn = atomic_fetch_add_explicit(&c->reclaim_turn, 1,
+	unsigned int turn = atomic_fetch_add_explicit(&c->steal_turn, 1,
 						      memory_order_relaxed);
 
 	if (arena_has(&c->arena, class) || arena_grow(&c->arena) ||

@@ -109,14 +109,17 @@ int tier_promote(struct mdx *c, struct shard *sh, uint32_t ref, uint64_t hash,
 static int make(struct mdx *c, struct shard *sh, struct mdx_key key,
 		uint64_t hash, enum tier tier, bool force, uint32_t *ref)
 {
-	int rc = take(c, sh, tier, force);
+	enum ghost ghost;
+	int rc;
 
-	if (rc)
-		return rc;
 	*ref = entry_new(c, sh, &key, backend_epoch(c, key.backend));
-	if (!*ref) {
-		leave(c, tier);
+	if (!*ref)
 		return -EAGAIN;
+	ghost = policy_coming(&sh->queue[tier], hash);
+	rc = take(c, sh, tier, force);
+	if (rc) {
+		entry_delete(c, *ref);
+		return rc;
 	}
 	if (tier == TIER_FILE)
 		rc = entry_add_ext(c, sh, *ref);
@@ -127,7 +130,7 @@ static int make(struct mdx *c, struct shard *sh, struct mdx_key key,
 		leave(c, tier);
 		return rc;
 	}
-	policy_insert(c, &sh->queue[tier], *ref, hash);
+	policy_enter(c, &sh->queue[tier], *ref, ghost);
 	count(&c->counters, MDX_C_INSERT);
 	return 0;
 }

@@ -46,9 +46,13 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "xdist_group(name): for pytest -n")
+    config.addinivalue_line("markers", "scale_only: about SCALE itself")
     if os.geteuid() != 0:
         raise pytest.UsageError("the integration tests need root: "
                                 "namespaces, tap devices, file handles")
+    if config.getoption("stack") == "scale" and not module_path().is_file():
+        raise pytest.UsageError(f"no module at {module_path()}: build it, "
+                                "or set SCALE_MODULE to where it is")
 
 
 @pytest.fixture(scope="session")
@@ -57,12 +61,13 @@ def stack(pytestconfig):
     name = pytestconfig.getoption("stack")
     if name != "scale":
         return Stack(name)
-    module = pathlib.Path(os.environ.get(
+    return Stack(name, module_path())
+
+
+def module_path():
+    """Where the module under test should be."""
+    return pathlib.Path(os.environ.get(
         "SCALE_MODULE", HERE.parents[1] / "build/fsal_scale/libfsalscale.so"))
-    if not module.is_file():
-        pytest.exit(f"no module at {module}: build it, and set SCALE_MODULE",
-                    returncode=2)
-    return Stack(name, module)
 
 
 @pytest.fixture(scope="session")
@@ -124,8 +129,13 @@ def own_instance(stack, folder, report):
         instance.stop()
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Tests of one backend together, whatever module they are in."""
+    if config.getoption("stack") != "scale":
+        apart = [item for item in items
+                 if item.get_closest_marker("scale_only")]
+        config.hook.pytest_deselected(items=apart)
+        items[:] = [item for item in items if item not in apart]
     order = {name: number for number, name in enumerate(BACKENDS)}
 
     def group(item):
@@ -137,17 +147,14 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture
 def report(request):
-    """report(thing): add thing.tail() to the report if the test fails."""
-    things = []
-    yield things.append
-    call = getattr(request.node, "call_report", None)
-    if call is not None and call.failed:
-        for thing in things:
-            print(thing.tail())
+    """report(thing): thing.tail() is in the report if the test fails."""
+    request.node.things = []
+    return request.node.things.append
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     result = (yield).get_result()
-    if result.when == "call":
-        item.call_report = result
+    if result.failed and result.when != "teardown":
+        for thing in getattr(item, "things", ()):
+            result.sections.append(("servers and clients", thing.tail()))

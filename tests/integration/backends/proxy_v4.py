@@ -36,7 +36,7 @@ class ProxyV4:
         return Export(
             export_id, pseudo,
             f"FSAL {{ Name = PROXY_V4; Srv_Addr = {ADDRESS}; "
-            "Retry_SleepTime = 1; }", path="/behind")
+            "Retry_SleepTime = 1; RPC_Client_Timeout = 4; }", path="/behind")
 
     def tail(self):
         return self.server.tail() if self.server else ""

@@ -3,11 +3,18 @@
 
 import errno
 import os
+import struct
 import subprocess
 
 from context import fails, write
 
 SECOND = 10**9
+NFS4_ACL = "system.nfs4_acl"
+# ACE masks: what a reader of a file needs, and what stat() needs.
+READ, LOOK, ALL = 0x120081, 0x120080, 0x1601bf
+GROUP = 0x40    # ACE flag: the name is a group's
+# The kernel's own number, which it lets out where a server has no ACLs.
+ENOTSUPP = 524
 
 
 def check_chmod(ctx):
@@ -127,4 +134,51 @@ def check_acl_is_refused(ctx):
               else "Operation not supported")
     assert result.returncode and reason in result.stdout, \
         f"setfacl: {result.returncode} {result.stdout!r}"
+    ctx.same("f")
+
+
+def _pack_acl(entries):
+    """The XDR of allowing entries [(flags, mask, who)]."""
+    data = struct.pack(">I", len(entries))
+    for flags, mask, who in entries:
+        name = who.encode()
+        data += struct.pack(">4I", 0, flags, mask, len(name))
+        data += name + bytes(-len(name) % 4)
+    return data
+
+
+def _unpack_acl(data):
+    """{who: mask} of the allowing entries; the last of a name counts."""
+    count, = struct.unpack_from(">I", data)
+    offset, found = 4, {}
+    for _ in range(count):
+        kind, _, mask, length = struct.unpack_from(">4I", data, offset)
+        who = data[offset + 16:offset + 16 + length].decode()
+        offset += 16 + length + -length % 4
+        if kind == 0:
+            found[who] = mask
+    return found
+
+
+def check_nfs4_acl(ctx):
+    """Of the backends here only GLUSTER has ACLs, and only by version 4."""
+    path = write(ctx.path("f"), b"")
+    acl = _pack_acl([(0, ALL, "OWNER@"), (0, READ, "1000"),
+                     (GROUP, READ, "GROUP@"), (0, LOOK, "EVERYONE@")])
+    if ctx.backend != "GLUSTER" or ctx.version == "3":
+        with fails(errno.EOPNOTSUPP):
+            os.getxattr(path, NFS4_ACL)
+        with fails(errno.EOPNOTSUPP, ENOTSUPP):
+            os.setxattr(path, NFS4_ACL, acl)
+        return
+    assert _unpack_acl(os.getxattr(path, NFS4_ACL))["EVERYONE@"] == READ
+    os.setxattr(path, NFS4_ACL, acl)
+    found = _unpack_acl(os.getxattr(path, NFS4_ACL))
+    assert found["1000"] == READ and found["EVERYONE@"] == LOOK, found
+    for uid, readable in ((1000, True), (2000, False)):
+        os.setegid(2000)
+        os.seteuid(uid)
+        assert os.access(path, os.R_OK, effective_ids=True) is readable
+        os.seteuid(0)
+        os.setegid(0)
     ctx.same("f")

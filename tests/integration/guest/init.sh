@@ -34,6 +34,10 @@ ip link set lo up
 ip addr add "$address/30" dev vec0
 ip link set vec0 up
 
+# For locks by version 3.
+rpcbind -w
+rpc.statd --no-notify
+
 /usr/bin/python3 /run/client/guest/agent.py "$gateway" "$port" \
 	>/run/client/agent.log 2>&1
 dmesg >/run/client/dmesg

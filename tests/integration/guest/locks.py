@@ -77,6 +77,15 @@ def conflicting(path, kind, start=0, length=0):
     return [kinds[answer[0]], answer[2], answer[3]]
 
 
+def locked_read(path):
+    """A file's content, read under a lock, so anew from the server."""
+    fd = os.open(path, os.O_RDWR)
+    _set(fd, fcntl.F_SETLKW, fcntl.F_RDLCK, 0, 0)
+    data = os.pread(fd, 1000, 0)
+    os.close(fd)
+    return data.decode()
+
+
 def add_one(path, times):
     """Add one to the number in a file, each time under a lock."""
     for _ in range(times):

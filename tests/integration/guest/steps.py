@@ -20,6 +20,18 @@ def read(path):
         return file.read()
 
 
+def write_tree(path, files):
+    """Make a directory with {name: text} in it."""
+    os.mkdir(path)
+    for name, text in files.items():
+        write(f"{path}/{name}", text)
+
+
+def read_tree(path):
+    """The {name: text} of a directory."""
+    return {name: read(f"{path}/{name}") for name in names(path)}
+
+
 def names(path):
     """The names in a directory, sorted."""
     return sorted(os.listdir(path))
@@ -52,16 +64,19 @@ def error_of(step, **arguments):
     return None
 
 
-def keep_working(path, seconds):
-    """Write, read back, rename and remove for a while.
+def keep_working(path, marker, most=60):
+    """Write, read back, rename and remove until /tmp/MARKER is there.
 
-    Returns [rounds, longest round in seconds]; raises the first error.
+    Returns [rounds, longest round in seconds]; raises the first error, and
+    TimeoutError after `most` seconds.
     """
     os.mkdir(path)
-    end = time.monotonic() + seconds
+    end = time.monotonic() + most
     rounds, longest = 0, 0
-    while time.monotonic() < end:
+    while not os.path.exists(f"/tmp/{marker}"):
         begin = time.monotonic()
+        if begin > end:
+            raise TimeoutError(f"worked {most} s and was not told to stop")
         data = os.urandom(5000)
         with open(f"{path}/new", "wb") as file:
             file.write(data)

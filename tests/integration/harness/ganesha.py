@@ -31,7 +31,8 @@ class Stack:
     """
     name: str
     module: pathlib.Path | None = None
-    scale: str = "maxFilesToCache = 20K; maxStatCache = 50K; pagepool = 64M;"
+    scale: str = ('maxFilesToCache = "20K"; maxStatCache = "50K"; '
+                  'pagepool = "64M";')
 
     def wrap(self, backend):
         """The FSAL block of an export whose backend's FSAL block is given."""
@@ -74,7 +75,7 @@ class Settings:
     blocks: list = field(default_factory=list)
     log_level: str = "EVENT"
     protocols: str = "3,4"
-    nlm: bool = False
+    nlm: bool = True
 
 
 class Ganesha:

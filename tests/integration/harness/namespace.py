@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-3.0-or-later
 """Private network, mount and pid namespaces for one server and its clients.
 
-A Namespace has its own loopback, /run, /var/lib/nfs, rpcbind and D-Bus
+A Namespace has its own loopback, /run, /var/lib/nfs, rpcbind, statd and D-Bus
 system bus.  Its first process ends when the pipe to this process closes, and
 everything inside dies with it, so a test run that is killed leaves nothing.
 """

@@ -231,7 +231,9 @@ void do_limits(struct actor *a)
 		return;
 	atomic_fetch_add_explicit(&run->limits_changes, 1, MODEL_EXCHANGE);
 	r = engine_set_limits(&run->engine, &new);
-	if (r && r != -EINPROGRESS)
+	if (r == -EINVAL && new.max_bytes < run->limits.max_bytes)
+		new = run->limits; /* too little for the cache's tables */
+	else if (r && r != -EINPROGRESS)
 		wrong(a, "mdx_set_limits: %d", r);
 	reach = run->engine.fault == FAULT_OVER_BUDGET ? UINT64_MAX :
 							 new.max_bytes;

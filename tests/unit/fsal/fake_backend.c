@@ -8,6 +8,8 @@ uintptr_t fake_return;
 struct fake_obj *fake_made;
 unsigned int fake_released;
 bool fake_fail_create;
+fsal_errors_t fake_fail_status = ERR_FSAL_ACCESS;
+size_t fake_key_len;
 struct fsal_obj_handle *fake_open_returns;
 fsal_async_cb fake_io_cb;
 void *fake_io_arg;
@@ -390,6 +392,10 @@ static fsal_status_t fake_host_to_key(struct fsal_export *exp_hdl,
 {
 	note("host_to_key");
 	fake_call.arg[0] = (uintptr_t)exp_hdl;
+	if (fake_key_len != 0) {
+		fh_desc->len = fake_key_len;
+		return made();
+	}
 	memcpy((char *)fh_desc->addr + fh_desc->len, "xx", 2);
 	fh_desc->len += 2;
 	return made();
@@ -412,7 +418,7 @@ static fsal_status_t fake_create_export(struct fsal_module *fsal_hdl,
 	(void)parse_node;
 	(void)err_type;
 	if (fake_fail_create)
-		return fsalstat(ERR_FSAL_ACCESS, EACCES);
+		return fsalstat(fake_fail_status, 0);
 	self = calloc(1, sizeof(*self));
 	fsal_export_init(&self->export);
 	for (size_t i = 0; i < export_vector.count; i++)
@@ -428,6 +434,21 @@ static fsal_status_t fake_create_export(struct fsal_module *fsal_hdl,
 	return made();
 }
 
+static fsal_status_t fake_update_export(struct fsal_module *fsal_hdl,
+					void *parse_node,
+					struct config_error_type *err_type,
+					struct fsal_export *original,
+					struct fsal_module *updated_super)
+{
+	(void)fsal_hdl;
+	(void)parse_node;
+	(void)err_type;
+	note("update_export");
+	fake_call.arg[0] = (uintptr_t)original;
+	fake_call.arg[1] = (uintptr_t)updated_super;
+	return made();
+}
+
 int fake_register(const char *name)
 {
 	struct fsal_module *module = calloc(1, sizeof(*module));
@@ -437,6 +458,7 @@ int fake_register(const char *name)
 	if (rc != 0)
 		return rc;
 	module->m_ops.create_export = fake_create_export;
+	module->m_ops.update_export = fake_update_export;
 
 	for (size_t i = 0; i < obj_vector.count; i++)
 		slot_set(&fake_obj_ops, i, obj_fakes[i]);

@@ -37,6 +37,8 @@ extern uintptr_t fake_return;	   /**< what most methods return */
 extern struct fake_obj *fake_made; /**< the last object handed out */
 extern unsigned int fake_released; /**< objects released */
 extern bool fake_fail_create;	   /**< let create_export fail */
+extern fsal_errors_t fake_fail_status;
+extern size_t fake_key_len; /**< host_to_key lies: this length; 0: it does not */
 extern struct fsal_obj_handle *fake_open_returns;
 
 /** A read or write that was begun: to be finished by the test. */

@@ -91,7 +91,7 @@ static void test_defaults(void)
 	struct memlimit limit;
 
 	memlimit_get("/proc", "/sys/fs/cgroup", &limit);
-	CU_ASSERT_EQUAL(load("LOG { }\n", &cfg, NULL), 0);
+	CU_ASSERT_EQUAL(load("LOG { }\n", &cfg, NULL), -ENOENT);
 	CU_ASSERT_EQUAL(cfg.max_files, SCALE_DEFAULT_MAX_FILES);
 	CU_ASSERT_EQUAL(cfg.max_stats, SCALE_DEFAULT_MAX_STATS);
 	CU_ASSERT(cfg.pagepool > 0 && cfg.pagepool <= limit.bytes / 4 &&
@@ -187,11 +187,13 @@ static void test_unknown(void)
 
 static void test_twice(void)
 {
-	struct scale_config cfg = { 0 };
+	struct scale_config cfg = { .max_files = 99 };
 	char *errors = NULL;
 
-	(void)load("SCALE { maxStatCache = 5;\n maxStatCache = 6; }", &cfg,
-		   &errors);
+	CU_ASSERT_EQUAL(load("SCALE { maxStatCache = 5;\n maxStatCache = 6; }",
+			     &cfg, &errors),
+			-EINVAL);
+	CU_ASSERT_EQUAL(cfg.max_files, 99);
 	CU_ASSERT_PTR_NOT_NULL(strstr(errors, "more than once"));
 	free(errors);
 }

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: LGPL-3.0-or-later
+"""Writers that know which of their changes the server has acknowledged."""
+
+import os
+import time
+
+RECORD = 512
+
+
+def record(number):
+    """The content of a record: its number, then a pattern of it."""
+    return b"%08d" % number + bytes([number % 251]) * (RECORD - 8)
+
+
+def append_synced(path, seconds, how):
+    """Append records, each made stable; how is "fsync" or "O_SYNC".
+
+    Returns [records acknowledged, longest wait in seconds].
+    """
+    flags = os.O_CREAT | os.O_WRONLY | os.O_APPEND
+    if how == "O_SYNC":
+        flags |= os.O_SYNC
+    fd = os.open(path, flags)
+    end = time.monotonic() + seconds
+    number, longest = 0, 0
+    while time.monotonic() < end:
+        begin = time.monotonic()
+        assert os.write(fd, record(number)) == RECORD
+        if how == "fsync":
+            os.fsync(fd)
+        longest = max(longest, time.monotonic() - begin)
+        number += 1
+    os.close(fd)
+    return [number, longest]
+
+
+def make_names(path, seconds):
+    """Make files by writing under another name and renaming.
+
+    Returns [files acknowledged, longest wait in seconds].
+    """
+    os.mkdir(path)
+    end = time.monotonic() + seconds
+    number, longest = 0, 0
+    while time.monotonic() < end:
+        begin = time.monotonic()
+        fd = os.open(f"{path}/new", os.O_CREAT | os.O_WRONLY)
+        os.write(fd, record(number))
+        os.fsync(fd)
+        os.close(fd)
+        os.rename(f"{path}/new", f"{path}/{number}")
+        longest = max(longest, time.monotonic() - begin)
+        number += 1
+    return [number, longest]
