@@ -206,15 +206,13 @@ struct mdx_limits random_limits(uint64_t *rng)
 }
 
 /* What was due for release is given back when its callback has run. */
-static bool trim_all(struct mdx *c, uint64_t bytes)
+static bool trim_all(struct mdx *c, uint64_t bytes, struct mdx_usage *usage)
 {
-	struct mdx_usage usage;
-
 	for (unsigned int i = 0; i < TRIM_MAX; i++) {
 		if (!mdx_trim(c, 64))
 			continue;
-		mdx_usage(c, &usage);
-		if (usage.bytes <= bytes)
+		mdx_usage(c, usage);
+		if (usage->bytes <= bytes)
 			return true;
 		mdx_quiesce(c);
 	}
@@ -225,6 +223,8 @@ void do_limits(struct actor *a)
 {
 	struct run *run = a->run;
 	struct mdx_limits new = random_limits(&a->rng);
+	struct mdx_usage usage = { 0 };
+	uint64_t reach;
 	int r;
 
 	if (!spin_trylock(&run->limits_lock))
@@ -235,14 +235,18 @@ void do_limits(struct actor *a)
 		new = run->limits; /* too little for the cache's tables */
 	else if (r && r != -EINPROGRESS)
 		wrong(a, "mdx_set_limits: %d", r);
-	if (!trim_all(run->engine.c, run->engine.fault == FAULT_OVER_BUDGET ?
-					     UINT64_MAX :
-					     new.max_bytes))
+	reach = run->engine.fault == FAULT_OVER_BUDGET ? UINT64_MAX :
+							 new.max_bytes;
+	if (!trim_all(run->engine.c, reach, &usage))
 		wrong(a,
-		      "mdx_trim does not reach %llu files, %llu stats, %llu "
-		      "bytes",
-		      (unsigned long long)new.max_files,
-		      (unsigned long long)new.max_stats,
+		      "mdx_trim stops at %llu bytes (%llu used, %llu files, "
+		      "%llu stats, %llu pinned, %llu names), the limit is %llu",
+		      (unsigned long long)usage.bytes,
+		      (unsigned long long)usage.used,
+		      (unsigned long long)usage.files,
+		      (unsigned long long)usage.stats,
+		      (unsigned long long)usage.pinned,
+		      (unsigned long long)usage.names,
 		      (unsigned long long)new.max_bytes);
 	run->limits = new;
 	atomic_store_explicit(&run->limit_bytes, new.max_bytes, MODEL_STORE);
