@@ -62,16 +62,22 @@ def collect(pid, read_end, deadline):
     return json.loads(data)
 
 
+# Between a pipe's making and the closing of its end here no other process may
+# be forked: it would inherit that end and keep it open for its own life.
+FORKING = threading.Lock()
+
+
 def serve(request, control, lock):
     """Run one request and send its reply."""
-    read_end, write_end = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(read_end)
-        os.setpgid(0, 0)
-        run(request, write_end)
-        os._exit(0)
-    os.close(write_end)
+    with FORKING:
+        read_end, write_end = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(read_end)
+            os.setpgid(0, 0)
+            run(request, write_end)
+            os._exit(0)
+        os.close(write_end)
     reply = collect(pid, read_end, request["deadline"])
     os.close(read_end)
     reply["id"] = request["id"]
