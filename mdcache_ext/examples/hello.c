@@ -14,7 +14,6 @@ static int ask_backend(const char *path, struct mdx_attrs *attrs)
 
 	if (stat(path, &st))
 		return -errno;
-	memset(attrs, 0, sizeof(*attrs));
 	attrs->valid = MDX_SIZE | MDX_MODE | MDX_MTIME;
 	attrs->size = (uint64_t)st.st_size;
 	attrs->mode = st.st_mode & 07777;
@@ -26,7 +25,7 @@ static int get_size(struct mdx *cache, const char *path, uint64_t *size)
 {
 	struct mdx_key key = { path, (uint8_t)strlen(path), 0 };
 	struct mdx_answer answer;
-	struct mdx_attrs attrs;
+	struct mdx_attrs attrs = { 0 };
 	uint64_t ticket;
 	int rc;
 

@@ -245,12 +245,13 @@ uint64_t mdx_ticket(struct mdx *c);
 
 /* Finds an entry. `want` (enum mdx_mask) are the attributes needed,
  * MDX_LINK and MDX_PARENT too (mdx_blob_get reads those). 0: all of them are in
- * answer->attrs (as is whatever else is known). -ENOENT: no such entry. -ESTALE:
- * some are unknown, expired or invalidated (answer holds the rest). If `want`
- * has MDX_ACL or MDX_OTHER and 0 is returned, the caller owns one reference of
- * attrs.acl or attrs.other (NULL: known to have none) and gives it back with
- * mdx_detach; otherwise the two are NULL and their bits in attrs.valid tell only
- * whether they are known. `answer` may be NULL if `want` has neither. */
+ * answer->attrs (as is whatever else is known). -ENOENT: no such entry.
+ * -ESTALE: some are unknown, expired or invalidated (answer holds the rest). If
+ * `want` has MDX_ACL or MDX_OTHER and 0 is returned, the caller owns one
+ * reference of attrs.acl or attrs.other (NULL: known to have none) and gives it
+ * back with mdx_detach; otherwise the two are NULL and their bits in
+ * attrs.valid tell only whether they are known. `answer` may be NULL if `want`
+ * has neither. */
 int mdx_get(struct mdx *c, struct mdx_key key, uint32_t want,
 	    struct mdx_answer *answer);
 

@@ -119,7 +119,7 @@ static unsigned int choose_shards(const struct mdx_limits *l)
 
 	if (entries > l->max_bytes / BYTES_OF_AN_ENTRY)
 		entries = l->max_bytes / BYTES_OF_AN_ENTRY;
-	while (n < SHARDS_AUTO && entries / (2 * n) >= SHARD_LEAST)
+	while (n < SHARDS_AUTO && entries / (2ull * n) >= SHARD_LEAST)
 		n *= 2;
 	return n;
 }

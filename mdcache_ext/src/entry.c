@@ -71,6 +71,10 @@ enum read_result entry_read(const struct mdx *c, uint32_t ref,
 	const struct entry *e = entry_at(c, ref);
 	unsigned int words;
 
+#ifdef __clang_analyzer__
+	/* It does not see that the loop below fills in all words used. */
+	memset(s, 0, sizeof(*s));
+#endif
 	s->ref = ref;
 	s->seq = load32(&e->seq);
 	s->gen = load32(&e->gen);
@@ -297,7 +301,8 @@ static uint32_t new_aside(struct mdx *c, struct shard *sh, uint32_t owner,
 	struct aside *a;
 	uint32_t ref;
 
-	while (aside_words[class - CLASS_ASIDE_FIRST] < words)
+	while (class < CLASS_ASIDE_LAST &&
+	       aside_words[class - CLASS_ASIDE_FIRST] < words)
 		class ++;
 	ref = arena_alloc(&c->arena, class);
 	if (!ref) {

@@ -199,7 +199,6 @@ struct mdx_attachment *mdx_pages_get(struct mdx *c, struct mdx_key key)
 		const struct ext *x;
 		uint32_t number;
 
-		again = false;
 		if (!get_snap(c, key, hash, &s) || !(s.state & ENTRY_FILE))
 			break;
 		x = arena_ptr(&c->arena, snap_hang(&s));

@@ -92,7 +92,8 @@ bool leaf_find(const struct leaf *l, uint64_t cookie, const char *name,
 		if (here > wanted)
 			return false;
 		if (here != wanted ||
-		    (name && (r->len != len || memcmp(r->name, name, len))))
+		    (name &&
+		     (r->len != len || memcmp(r->name, name, len) != 0)))
 			continue;
 		r->cookie = cookie_of(r->name, r->len) + r->distance;
 		if (r->cookie == cookie)

@@ -152,13 +152,13 @@ void release_kick(struct mdx *c)
 void mdx_quiesce(struct mdx *c)
 {
 	struct release_queue *q = &c->releases;
-	uint64_t upto;
+	uint64_t target;
 
 	pthread_mutex_lock(&q->lock);
-	upto = q->queued;
-	if (q->taken < upto)
+	target = q->queued;
+	if (q->taken < target)
 		make_due(q);
-	while (q->done < upto)
+	while (q->done < target)
 		pthread_cond_wait(&q->drained, &q->lock);
 	pthread_mutex_unlock(&q->lock);
 }

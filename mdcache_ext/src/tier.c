@@ -5,7 +5,8 @@
 
 #include "names.h"
 
-#define AGE_LEAVES 4 /* of a large directory, in place of its eviction */
+#define AGE_LEAVES  4 /* of a large directory, in place of its eviction */
+#define VICTIMS_MAX 4 /* of one newcomer */
 
 static enum tier tier_of(const struct entry *e)
 {
@@ -35,17 +36,32 @@ void tier_remove(struct mdx *c, struct shard *sh, uint32_t ref, uint64_t hash)
 	drop(c, sh, ref, hash);
 }
 
-/* A place in the tier, taken from somebody else if it is full. */
+/* A place in the tier, taken from somebody else if it is full. The limit is not
+ * passed even for a moment, but by force; a lowered limit, or others who are
+ * quicker, may need more than one victim. */
 static int take(struct mdx *c, struct shard *sh, enum tier tier, bool force)
 {
 	uint64_t max =
 		atomic_load_explicit(&c->max[tier], memory_order_relaxed);
+	uint64_t n;
 
-	if (atomic_fetch_add_explicit(&c->entries[tier], 1,
-				      memory_order_relaxed) < max ||
-	    (max && tier_evict(c, sh, tier, false)) || force)
+	for (unsigned int victims = 0; max && victims <= VICTIMS_MAX;
+	     victims++) {
+		n = atomic_load_explicit(&c->entries[tier],
+					 memory_order_relaxed);
+		while (n < max)
+			if (atomic_compare_exchange_weak_explicit(
+				    &c->entries[tier], &n, n + 1,
+				    memory_order_relaxed, memory_order_relaxed))
+				return 0;
+		if (!tier_evict(c, sh, tier, false))
+			break;
+	}
+	if (force) {
+		atomic_fetch_add_explicit(&c->entries[tier], 1,
+					  memory_order_relaxed);
 		return 0;
-	leave(c, tier);
+	}
 	sh->need = (uint8_t)tier;
 	return -EBUSY;
 }

@@ -390,8 +390,8 @@ int tree_set(struct mdx *c, struct shard *sh, const struct tree *t,
 	     const struct record *r, uint32_t now)
 {
 	size_t size = record_size(r->len, r->flags);
-	struct record old;
-	struct leaf l;
+	struct record old = { 0 };
+	struct leaf l = { .used = 0 };
 	uint32_t ref;
 	int rc;
 

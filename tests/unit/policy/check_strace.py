@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-3.0-or-later
 """strace-to-trace against lines as strace writes them.
 
-usage: test_strace.py STRACE-TO-TRACE
+usage: check_strace.py STRACE-TO-TRACE
 """
 import subprocess
 import sys
