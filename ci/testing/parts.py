@@ -47,7 +47,7 @@ def fuzz(runner):
                     "-DSCALE_FUZZ=ON")
             and runner.step("fuzz-build", "make", "-C", folder, "-j", JOBS,
                             "fuzz")):
-        runner.ctest("fuzz", folder, "-R", "^fuzz_", "-j", JOBS)
+        runner.ctest("fuzz", folder, "-R", "^fuzz_")
 
 
 def package(runner):

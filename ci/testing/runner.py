@@ -62,12 +62,12 @@ class Runner:
         self._counted(name, junit, PYTEST + (f"--junitxml={junit}",
                                              *map(str, arguments)), **kwargs)
 
-    def ctest(self, name, folder, **kwargs):
+    def ctest(self, name, folder, *arguments, **kwargs):
         """Run the tests of a build folder and add them."""
         junit = OUTPUT / f"{name}.xml"
         self._counted(name, junit, (
             "ctest", "--test-dir", folder, "--output-on-failure", "-j", JOBS,
-            "--timeout", "300", "--output-junit", junit), **kwargs)
+            "--timeout", "300", "--output-junit", junit, *arguments), **kwargs)
 
     def _counted(self, name, junit, command, **kwargs):
         junit.unlink(missing_ok=True)
