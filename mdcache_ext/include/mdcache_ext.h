@@ -207,12 +207,15 @@ void mdx_destroy(struct mdx *c);
  * less than what was sized in mdx_create (some 35 KiB a shard, and 2 percent of
  * max_bytes as it was) and 512 KiB for entries; nothing is changed then.
  * Growth is immediate. For a smaller max_bytes -EINPROGRESS says that the
- * engine's thread gives memory back in small steps; mdx_trim does it at once. */
+ * engine's thread gives memory back in small steps; mdx_trim does it at once.
+ * Until then nothing more is taken. What lies among pinned entries is given
+ * back when the pins go, an attachment's charge when it has been released. */
 int mdx_set_limits(struct mdx *c, const struct mdx_limits *limits);
 void mdx_get_limits(const struct mdx *c, struct mdx_limits *limits);
 
 /* Up to `steps` steps (each bounded) towards the limits, on the caller's
- * thread. True when there is nothing left to do. */
+ * thread. True when there is nothing left to do: the limits hold, but for what
+ * is said above. */
 bool mdx_trim(struct mdx *c, unsigned int steps);
 
 struct mdx_usage {

@@ -12,7 +12,8 @@ enum {
 	LIST_FREE,
 	LIST_GONE,
 	LIST_PARTIAL,
-	LIST_EMPTY
+	LIST_EMPTY,
+	LIST_DRAIN /* in none, but being emptied */
 };
 
 #define META	   ((uint64_t)sizeof(struct slab))
@@ -144,6 +145,20 @@ static void new_slab(struct arena *a, uint32_t s, unsigned int class)
 			      memory_order_release);
 }
 
+/* Puts a slab in the list that its use calls for, a full one in none. */
+static void file_slab(struct arena *a, uint32_t s)
+{
+	struct slab *slab = &a->slabs[s];
+	unsigned int class =
+		atomic_load_explicit(&slab->class, memory_order_relaxed);
+
+	slab->list = LIST_NONE;
+	if (!slab->used)
+		push(a, &a->empty[class], s, LIST_EMPTY);
+	else if (slab->used < arena_classes[class].count)
+		push(a, &a->partial[class], s, LIST_PARTIAL);
+}
+
 /* Takes a block of a slab that has some left. */
 static uint32_t take_block(struct arena *a, uint32_t s, unsigned int class)
 {
@@ -206,12 +221,11 @@ void arena_free(struct arena *a, uint32_t ref)
 
 	pthread_mutex_lock(&a->lock);
 	slab->map[i / 64] &= ~((uint64_t)1 << i % 64);
-	if (slab->used == info->count)
-		push(a, &a->partial[class], s, LIST_PARTIAL);
-	if (--slab->used == 0) {
+	slab->used--;
+	if (slab->list == LIST_PARTIAL && !slab->used)
 		unlink_slab(a, &a->partial[class], s);
-		push(a, &a->empty[class], s, LIST_EMPTY);
-	}
+	if (slab->list == LIST_NONE)
+		file_slab(a, s);
 	atomic_fetch_sub_explicit(&a->used_bytes, info->size,
 				  memory_order_relaxed);
 	pthread_mutex_unlock(&a->lock);
@@ -363,22 +377,39 @@ bool arena_shrink(struct arena *a)
 	return true;
 }
 
-unsigned int arena_list_blocks(struct arena *a, uint32_t s,
-			       uint32_t refs[SLAB_BLOCKS_MAX])
+static bool evictable(enum block_kind kind)
 {
-	const struct slab *slab = &a->slabs[s];
+	return kind >= KIND_ENTRY && kind != KIND_NODE;
+}
+
+unsigned int arena_drain(struct arena *a, uint32_t s,
+			 uint32_t refs[SLAB_BLOCKS_MAX])
+{
+	struct slab *slab = &a->slabs[s];
 	const struct class_info *info;
-	unsigned int n = 0;
+	unsigned int class, n = 0;
 
 	pthread_mutex_lock(&a->lock);
-	info = &arena_classes[atomic_load_explicit(&slab->class,
-						   memory_order_relaxed)];
-	for (unsigned int i = 0; info->kind != KIND_NONE && i < info->count;
-	     i++)
-		if (slab->map[i / 64] >> i % 64 & 1)
-			refs[n++] = s * SLAB_UNITS + i * (info->size / 16u);
+	class = atomic_load_explicit(&slab->class, memory_order_relaxed);
+	info = &arena_classes[class];
+	if (slab->used && slab->list != LIST_DRAIN && evictable(info->kind)) {
+		if (slab->list == LIST_PARTIAL)
+			unlink_slab(a, &a->partial[class], s);
+		slab->list = LIST_DRAIN;
+		for (unsigned int i = 0; i < info->count; i++)
+			if (slab->map[i / 64] >> i % 64 & 1)
+				refs[n++] =
+					s * SLAB_UNITS + i * (info->size / 16u);
+	}
 	pthread_mutex_unlock(&a->lock);
 	return n;
+}
+
+void arena_drained(struct arena *a, uint32_t s)
+{
+	pthread_mutex_lock(&a->lock);
+	file_slab(a, s);
+	pthread_mutex_unlock(&a->lock);
 }
 
 /* Not the one that its class is filling up just now. */
@@ -389,8 +420,8 @@ static bool is_sparse(const struct arena *a, uint32_t s)
 		atomic_load_explicit(&slab->class, memory_order_relaxed);
 	const struct class_info *info = &arena_classes[class];
 
-	return info->kind >= KIND_ENTRY && info->kind != KIND_NODE &&
-	       slab->used * 2 < info->count && a->partial[class].head != s;
+	return evictable(info->kind) && slab->used * 2 < info->count &&
+	       a->partial[class].head != s;
 }
 
 uint32_t arena_next_slab(struct arena *a, bool sparse)
@@ -417,6 +448,16 @@ uint32_t arena_free_slabs(struct arena *a)
 
 	pthread_mutex_lock(&a->lock);
 	n = a->free.count;
+	pthread_mutex_unlock(&a->lock);
+	return n;
+}
+
+uint32_t arena_round(struct arena *a)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&a->lock);
+	n = a->frontier;
 	pthread_mutex_unlock(&a->lock);
 	return n;
 }

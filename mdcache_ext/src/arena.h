@@ -148,13 +148,20 @@ unsigned int arena_harvest(struct arena *a, unsigned int keep);
 /* Gives one free slab back to the system; false: there is none. */
 bool arena_shrink(struct arena *a);
 
-/* The references in use in a slab at this moment; returns how many. */
-unsigned int arena_list_blocks(struct arena *a, uint32_t slab,
-			       uint32_t refs[SLAB_BLOCKS_MAX]);
+/* Begins to empty a slab: no block of it is handed out until arena_drained, nor
+ * does it change its class. Returns how many references are in use in it; 0:
+ * none that could be evicted, or another thread empties it; that was all then.
+ */
+unsigned int arena_drain(struct arena *a, uint32_t slab,
+			 uint32_t refs[SLAB_BLOCKS_MAX]);
+/* Ends it, whether all blocks have been freed or not. */
+void arena_drained(struct arena *a, uint32_t slab);
 /* A slab in use, round and round; with `sparse`, one that is less than half
  * used. 0: none among the next 4096. */
 uint32_t arena_next_slab(struct arena *a, bool sparse);
 /* Slabs that any class may have. */
 uint32_t arena_free_slabs(struct arena *a);
+/* All slabs that were ever in use: arena_next_slab's round. */
+uint32_t arena_round(struct arena *a);
 
 #endif

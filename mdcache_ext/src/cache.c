@@ -141,6 +141,7 @@ static void destroy(struct mdx *c)
 	pool_destroy(&c->pool);
 	flight_destroy(&c->flights);
 	pthread_mutex_destroy(&c->garbage_lock);
+	pthread_mutex_destroy(&c->trim_lock);
 	mem_free(c);
 }
 
@@ -190,6 +191,7 @@ int mdx_create(const struct mdx_params *params, struct mdx **cache)
 	atomic_store(&c->max[TIER_FILE], params->limits.max_files);
 	atomic_store(&c->max[TIER_STAT], params->limits.max_stats);
 	pthread_mutex_init(&c->garbage_lock, NULL);
+	pthread_mutex_init(&c->trim_lock, NULL);
 	flight_init(&c->flights);
 	rc = init(c);
 	if (rc) {

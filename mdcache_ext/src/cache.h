@@ -3,6 +3,7 @@
  * The cache as a whole: what the files of the engine share.
  *
  * Locks, in the order in which they may be taken:
+ *   trim lock		one at a time gives memory back
  *   shard lock		its hash, queues, stamps, and all its entries with
  *			their names. Never two at once.
  *   attachment table, garbage list, release queue
@@ -75,6 +76,10 @@ struct mdx {
 	_Atomic uint64_t lock_ns;
 	_Atomic unsigned int reclaim_turn; /* shard that is next to evict */
 	_Atomic unsigned int steal_turn;
+
+	pthread_mutex_t trim_lock;
+	uint64_t trim_vain; /* slabs tried since one could be given back */
+	_Atomic uint64_t trim_pins; /* pinned when that began */
 
 	struct attachments attachments;
 	struct release_queue releases;

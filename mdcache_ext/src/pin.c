@@ -80,6 +80,8 @@ int mdx_unpin(struct mdx *c, struct mdx_key key)
 			tier_evict(c, sh, TIER_FILE, false);
 	}
 	shard_unlock(c, sh);
+	if (reclaim_unpinned(c))
+		release_kick(c);
 	return rc;
 }
 

@@ -10,7 +10,8 @@
 #define VICTIMS	      8	 /* replaced for one block */
 #define STEAL_TURNS   16 /* one of so many attempts takes a slab */
 #define GARBAGE_STEPS 64
-#define SLABS_LEAST   3 /* one operation may need blocks of three classes */
+#define GIVE_SLABS    256 /* looked at for one to give back */
+#define SLABS_LEAST   3	  /* one operation may need blocks of three classes */
 
 /* How a slab is looked at: spared if its blocks were used, or not. */
 enum mercy {
@@ -146,12 +147,12 @@ static void empty_slab(struct mdx *c, uint32_t slab, unsigned int keep,
 		       enum mercy mercy)
 {
 	uint32_t refs[SLAB_BLOCKS_MAX];
-	unsigned int n = arena_list_blocks(&c->arena, slab, refs);
+	unsigned int n = arena_drain(&c->arena, slab, refs);
 	unsigned int kind;
 
 	if (!n)
 		return;
-	rcu_enter(); /* the class stays while blocks are looked at */
+	rcu_enter(); /* owners are in slabs that may change their class */
 	kind = arena_classes[arena_class_of(&c->arena, refs[0])].kind;
 	/* Of the class in need, the policy replaces better. */
 	if (mercy == MERCIFUL && (arena_class_of(&c->arena, refs[0]) == keep ||
@@ -168,10 +169,12 @@ static void empty_slab(struct mdx *c, uint32_t slab, unsigned int keep,
 		if (owner)
 			evict_met(c, owner, refs[i], kind);
 	}
+	arena_drained(&c->arena, slab);
 }
 
-/* Empties slabs until some can be used for something else: those that are
- * sparsely used anyway, or whichever is next. */
+/* Empties slabs until some can be used for something else, or, if no class is
+ * in need, one can be given back: those that are sparsely used anyway, or
+ * whichever is next. */
 static bool steal(struct mdx *c, unsigned int keep, unsigned int slabs,
 		  bool sparse, enum mercy mercy)
 {
@@ -185,7 +188,8 @@ static bool steal(struct mdx *c, unsigned int keep, unsigned int slabs,
 		if (!arena_harvest(&c->arena, keep))
 			continue;
 		count(&c->counters, MDX_C_STEAL);
-		if (arena_free_slabs(&c->arena) >= SLABS_LEAST)
+		if (keep == CLASS_NONE ||
+		    arena_free_slabs(&c->arena) >= SLABS_LEAST)
 			return true;
 	}
 	return false;
@@ -266,34 +270,60 @@ static bool over_count(struct mdx *c, enum tier tier)
 	       atomic_load_explicit(&c->max[tier], memory_order_relaxed);
 }
 
-/* One slab back to the system; slabs are emptied for it, at first those that
- * are little used. */
+/* Whether there is a slab to give back; slabs are emptied for it, at first
+ * those that are little used. */
+static bool find_slab(struct mdx *c)
+{
+	return arena_free_slabs(&c->arena) ||
+	       arena_harvest(&c->arena, CLASS_NONE) ||
+	       steal(c, CLASS_NONE, 4, true, MERCILESS) ||
+	       steal(c, CLASS_NONE, 16, false, MERCIFUL) ||
+	       steal(c, CLASS_NONE, GIVE_SLABS, false, MERCILESS);
+}
+
+/* One slab back to the system. False: all have been tried, and what is pinned
+ * keeps them. A slab that was found but that a caller in need was quicker to
+ * take says nothing of the others. Under trim_lock. */
 static bool give_back(struct mdx *c)
 {
-	if (!arena_free_slabs(&c->arena) &&
-	    !arena_harvest(&c->arena, CLASS_NONE) &&
-	    !steal(c, CLASS_NONE, 4, true, MERCILESS) &&
-	    !steal(c, CLASS_NONE, 16, false, MERCIFUL))
-		steal(c, CLASS_NONE, 256, false, MERCILESS);
-	if (!arena_shrink(&c->arena))
-		return false;
-	count(&c->counters, MDX_C_TRIM);
-	return true;
+	bool found;
+
+	if (!c->trim_vain)
+		atomic_store(&c->trim_pins, atomic_load(&c->pinned));
+	found = find_slab(c);
+	if (arena_shrink(&c->arena)) {
+		count(&c->counters, MDX_C_TRIM);
+		found = true;
+	}
+	c->trim_vain = found ? 0 : c->trim_vain + GIVE_SLABS;
+	/* Twice round: a large directory goes after its names have gone. */
+	if (c->trim_vain < 2 * (uint64_t)arena_round(&c->arena))
+		return true;
+	c->trim_vain = 0;
+	return reclaim_unpinned(c);
+}
+
+/* One step under trim_lock; false: there was none to do. */
+static bool background_step(struct mdx *c)
+{
+	return tree_collect(c, GARBAGE_STEPS) ||
+	       (over_count(c, TIER_FILE) &&
+		evict_somewhere(c, TIER_FILE, false)) ||
+	       (over_count(c, TIER_STAT) &&
+		evict_somewhere(c, TIER_STAT, false)) ||
+	       (budget_excess(&c->budget) && give_back(c));
 }
 
 bool reclaim_background(struct mdx *c, unsigned int steps)
 {
-	for (unsigned int i = 0; i < steps; i++) {
-		if (tree_collect(c, GARBAGE_STEPS))
-			continue;
-		if (over_count(c, TIER_FILE) &&
-		    evict_somewhere(c, TIER_FILE, false))
-			continue;
-		if (over_count(c, TIER_STAT) &&
-		    evict_somewhere(c, TIER_STAT, false))
-			continue;
-		if (!budget_excess(&c->budget) || !give_back(c))
-			return true;
+	bool more = true;
+
+	for (unsigned int i = 0; i < steps && more; i++) {
+		/* One at a time: of two, each would take the other's slabs for
+		 * missing, and evict one entry too many. */
+		pthread_mutex_lock(&c->trim_lock);
+		more = background_step(c);
+		pthread_mutex_unlock(&c->trim_lock);
 	}
-	return false;
+	return !more;
 }

@@ -28,4 +28,13 @@ int reclaim_run(struct mdx *c, struct shard *sh, locked_op op, void *arg);
 /* Some steps of what there is to do in the background; true: nothing. */
 bool reclaim_background(struct mdx *c, unsigned int steps);
 
+/* Is more memory held than the limit allows because of pins, and have most of
+ * them gone since that was found? Not at each one: to look for what can be
+ * given back now is to evict whatever is not pinned. */
+static inline bool reclaim_unpinned(struct mdx *c)
+{
+	return budget_excess(&c->budget) &&
+	       atomic_load(&c->pinned) * 2 < atomic_load(&c->trim_pins);
+}
+
 #endif

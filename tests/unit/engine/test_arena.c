@@ -123,6 +123,40 @@ static void test_shrink(void)
 	arena_destroy(&a);
 }
 
+/* A slab that is being emptied does not fill up again meanwhile. */
+static void test_drain(void)
+{
+	struct budget b = { .limit = MIB };
+	uint32_t refs[SLAB_BLOCKS_MAX], listed[SLAB_BLOCKS_MAX], slab, other;
+	unsigned int n = arena_classes[CLASS_BLOB_FIRST].count;
+	struct arena a;
+
+	CU_ASSERT_FATAL(arena_init(&a, &b));
+	for (unsigned int i = 0; i < n; i++)
+		refs[i] = get(&a, CLASS_BLOB_FIRST);
+	slab = refs[0] / SLAB_UNITS;
+	arena_free(&a, refs[--n]);
+	CU_ASSERT_EQUAL(arena_drain(&a, slab, listed), n);
+	CU_ASSERT(!memcmp(refs, listed, n * sizeof(refs[0])));
+	CU_ASSERT_EQUAL(arena_drain(&a, slab, listed), 0);
+	arena_free(&a, refs[--n]);
+	other = get(&a, CLASS_BLOB_FIRST);
+	CU_ASSERT(other && other / SLAB_UNITS != slab);
+	arena_drained(&a, slab); /* blocks are left, and it is used again */
+	CU_ASSERT_EQUAL(get(&a, CLASS_BLOB_FIRST), refs[n++]);
+	CU_ASSERT_EQUAL(arena_drain(&a, slab, listed), n);
+	while (n)
+		arena_free(&a, refs[--n]);
+	CU_ASSERT_EQUAL(arena_harvest(&a, CLASS_NONE), 0);
+	arena_drained(&a, slab);
+	CU_ASSERT_EQUAL(arena_drain(&a, slab, listed), 0);
+	CU_ASSERT_EQUAL(arena_harvest(&a, CLASS_NONE), 1);
+	/* What the hash table uses cannot be evicted. */
+	other = get(&a, CLASS_OVERFLOW);
+	CU_ASSERT_EQUAL(arena_drain(&a, other / SLAB_UNITS, listed), 0);
+	arena_destroy(&a);
+}
+
 static void test_no_memory(void)
 {
 	struct budget b = { .limit = 4 * MIB };
@@ -147,6 +181,7 @@ int main(void)
 				{ "generations outlive a slab's other uses",
 				  test_generations },
 				{ "memory is given back", test_shrink },
+				{ "a slab is emptied", test_drain },
 				{ "the system has no memory", test_no_memory },
 				CU_TEST_INFO_NULL };
 

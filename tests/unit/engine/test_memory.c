@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
 /* Memory: the budget holds, is shared by use, and is given back; and where
  * there is none, the cache caches less. */
+#include <pthread.h>
 #include <unistd.h>
 
 #include "engine_test.h"
@@ -12,6 +13,8 @@
 #else
 #define SHARE 1
 #endif
+
+static atomic_bool stop;
 
 static struct mdx_usage usage(struct mdx *c)
 {
@@ -137,6 +140,81 @@ static void test_shrink(void)
 	mdx_destroy(c);
 }
 
+/* Puts entries of all sizes, so that memory changes its use all the time. */
+static void *put_all_sizes(void *arg)
+{
+	struct mdx *c = arg;
+	char key[MDX_KEY_MAX] = { 0 };
+
+	for (unsigned int i = 0; !atomic_load(&stop); i++) {
+		struct mdx_key k = { key, (uint8_t)(8 + i / 3000 % 120), 0 };
+		struct mdx_attrs attrs = test_attrs(i);
+
+		memcpy(key, &i, sizeof(i));
+		mdx_put(c, mdx_ticket(c), k, &attrs, MDX_FOREVER);
+	}
+	return NULL;
+}
+
+/* The engine's thread has no deadline, so this only ends a test that fails. */
+static bool falls_to(struct mdx *c, uint64_t limit)
+{
+	for (unsigned int i = 0; i < 60000 && usage(c).bytes > limit; i++)
+		usleep(1000);
+	return usage(c).bytes <= limit;
+}
+
+/* The engine's thread does not give up while others take what it empties. */
+static void test_shrink_in_use(void)
+{
+	for (unsigned int round = 0; round < (SHARE > 1 ? 3 : 20); round++) {
+		struct mdx *c = test_cache(100000, 1000000, 32 * MIB, 4);
+		struct mdx_limits l;
+		pthread_t thread;
+
+		for (unsigned int i = 0; i < 60000; i++)
+			test_put(c, i, MDX_FOREVER);
+		atomic_store(&stop, false);
+		CU_ASSERT_FATAL(
+			pthread_create(&thread, NULL, put_all_sizes, c) == 0);
+		usleep(20000);
+		mdx_get_limits(c, &l);
+		l.max_bytes = usage(c).bytes / 2;
+		CU_ASSERT_EQUAL(mdx_set_limits(c, &l), -EINPROGRESS);
+		for (unsigned int i = 0;
+		     i < 500 && usage(c).bytes > l.max_bytes; i++)
+			usleep(1000);
+		atomic_store(&stop, true);
+		pthread_join(thread, NULL);
+		CU_ASSERT(falls_to(c, l.max_bytes));
+		mdx_destroy(c);
+	}
+}
+
+/* Pins keep their memory, and no longer than they are there. */
+static void test_shrink_pinned(void)
+{
+	struct mdx *c = test_cache(100000, 100000, 32 * MIB, 1);
+	struct mdx_limits l;
+	unsigned int n = 40000, pinned = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		CU_ASSERT_FATAL(mdx_pin(c, test_key(i)) == 0);
+	mdx_get_limits(c, &l);
+	l.max_bytes = 4 * MIB;
+	CU_ASSERT_EQUAL(mdx_set_limits(c, &l), -EINPROGRESS);
+	while (!mdx_trim(c, 16))
+		;
+	CU_ASSERT(usage(c).bytes > l.max_bytes);
+	CU_ASSERT_EQUAL(usage(c).pinned, n);
+	usleep(100000); /* by now its thread has most likely found the same */
+	for (unsigned int i = 0; i < n; i++)
+		pinned += mdx_unpin(c, test_key(i)) == 0;
+	CU_ASSERT_EQUAL(pinned, n);
+	CU_ASSERT(falls_to(c, l.max_bytes));
+	mdx_destroy(c);
+}
+
 /* A large directory is dropped at once, and its memory comes back. */
 static void test_drop(void)
 {
@@ -222,13 +300,16 @@ static void test_failures(void)
 
 int main(void)
 {
-	CU_TestInfo tests[] = { { "names of 255 bytes", test_long_names },
-				{ "memory is shared by use",
-				  test_shared_by_use },
-				{ "a lower limit", test_shrink },
-				{ "a large directory is dropped", test_drop },
-				{ "allocations fail", test_failures },
-				CU_TEST_INFO_NULL };
+	CU_TestInfo tests[] = {
+		{ "names of 255 bytes", test_long_names },
+		{ "memory is shared by use", test_shared_by_use },
+		{ "a lower limit", test_shrink },
+		{ "a lower limit in use", test_shrink_in_use },
+		{ "a lower limit and pins", test_shrink_pinned },
+		{ "a large directory is dropped", test_drop },
+		{ "allocations fail", test_failures },
+		CU_TEST_INFO_NULL
+	};
 
 	return cunit_main("memory", NULL, tests);
 }
