@@ -167,7 +167,7 @@ static bool falls_to(struct mdx *c, uint64_t limit)
 /* The engine's thread does not give up while others take what it empties. */
 static void test_shrink_in_use(void)
 {
-	for (unsigned int round = 0; round < (SHARE > 1 ? 3 : 20); round++) {
+	for (unsigned int round = 0; round < (SHARE > 1 ? 2 : 8); round++) {
 		struct mdx *c = test_cache(100000, 1000000, 32 * MIB, 4);
 		struct mdx_limits l;
 		pthread_t thread;
@@ -194,13 +194,21 @@ static void test_shrink_in_use(void)
 /* Pins keep their memory, and no longer than they are there. */
 static void test_shrink_pinned(void)
 {
-	struct mdx *c = test_cache(100000, 100000, 32 * MIB, 1);
+	struct mdx *c = test_cache(100000, 200000, 40 * MIB, 1);
 	struct mdx_limits l;
-	unsigned int n = 40000, pinned = 0;
+	unsigned int n = 60000, pinned = 0;
 
+	for (unsigned int i = n; i < 3 * n; i++)
+		test_put(c, i, MDX_FOREVER);
 	for (unsigned int i = 0; i < n; i++)
 		CU_ASSERT_FATAL(mdx_pin(c, test_key(i)) == 0);
 	mdx_get_limits(c, &l);
+	/* What is not pinned is enough, though none of it is near the pins. */
+	l.max_bytes = 20 * MIB;
+	CU_ASSERT_EQUAL(mdx_set_limits(c, &l), -EINPROGRESS);
+	while (!mdx_trim(c, 16))
+		;
+	CU_ASSERT(usage(c).bytes <= l.max_bytes);
 	l.max_bytes = 4 * MIB;
 	CU_ASSERT_EQUAL(mdx_set_limits(c, &l), -EINPROGRESS);
 	while (!mdx_trim(c, 16))
