@@ -30,5 +30,5 @@ if(SCALE_SANITIZE MATCHES thread)
 elseif(SCALE_SANITIZE)
 	set(ops 150000)
 endif()
-set_tests_properties(engine/model PROPERTIES TIMEOUT 300 PROCESSORS 2
+set_tests_properties(engine/model PROPERTIES TIMEOUT 900 PROCESSORS 2
 	ENVIRONMENT "MODEL_OPS=${ops}")

@@ -127,7 +127,8 @@ static void test_shrink(void)
 static void test_drain(void)
 {
 	struct budget b = { .limit = MIB };
-	uint32_t refs[SLAB_BLOCKS_MAX], listed[SLAB_BLOCKS_MAX], slab, other;
+	uint32_t refs[SLAB_BLOCKS_MAX] = { 0 }, listed[SLAB_BLOCKS_MAX];
+	uint32_t slab, other;
 	unsigned int n = arena_classes[CLASS_BLOB_FIRST].count;
 	struct arena a;
 

@@ -15,7 +15,7 @@ static void *waiter(void *arg)
 	struct mdx_flight *f;
 
 	atomic_store(&results[(uintptr_t)arg],
-		     mdx_flight_join(cache, test_key(1), "n", 1, 20000, &f));
+		     mdx_flight_join(cache, test_key(1), "n", 1, 3600000, &f));
 	return NULL;
 }
 
