@@ -194,9 +194,10 @@ static void test_shrink_in_use(void)
 /* Pins keep their memory, and no longer than they are there. */
 static void test_shrink_pinned(void)
 {
-	struct mdx *c = test_cache(100000, 200000, 40 * MIB, 1);
+	const unsigned int share = SHARE > 1 ? 4 : 1;
+	struct mdx *c = test_cache(100000, 200000, 40 * MIB / share, 1);
 	struct mdx_limits l;
-	unsigned int n = 60000, pinned = 0;
+	unsigned int n = 60000 / share, pinned = 0;
 
 	for (unsigned int i = n; i < 3 * n; i++)
 		test_put(c, i, MDX_FOREVER);
@@ -204,12 +205,12 @@ static void test_shrink_pinned(void)
 		CU_ASSERT_FATAL(mdx_pin(c, test_key(i)) == 0);
 	mdx_get_limits(c, &l);
 	/* What is not pinned is enough, though none of it is near the pins. */
-	l.max_bytes = 20 * MIB;
+	l.max_bytes = 20 * MIB / share;
 	CU_ASSERT_EQUAL(mdx_set_limits(c, &l), -EINPROGRESS);
 	while (!mdx_trim(c, 16))
 		;
 	CU_ASSERT(usage(c).bytes <= l.max_bytes);
-	l.max_bytes = 4 * MIB;
+	l.max_bytes = 6 * MIB / share;
 	CU_ASSERT_EQUAL(mdx_set_limits(c, &l), -EINPROGRESS);
 	while (!mdx_trim(c, 16))
 		;
