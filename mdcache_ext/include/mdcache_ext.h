@@ -151,6 +151,7 @@ struct mdx_attrs {
 /* What mdx_get and mdx_lookup tell of an entry. */
 struct mdx_answer {
 	struct mdx_attrs attrs; /* attrs.valid: what is known and fresh */
+	uint32_t expired;	/* groups in attrs that were true once */
 	uint32_t left_ms;	/* remaining life, MDX_FOREVER if endless */
 	bool file_tier;
 	bool pinned;
@@ -171,9 +172,9 @@ struct mdx_limits {
 };
 
 struct mdx_pool_limits {
-	uint32_t max_handles; /* of each, those in use may exceed it */
-	uint32_t max_fds;
-	uint64_t max_charge; /* sum of the charges given to mdx_pool_add */
+	uint32_t max_handles; /* those in use may exceed it */
+	uint32_t max_fds;     /* of those that are not in use */
+	uint64_t max_charge;  /* sum of the charges given to mdx_pool_add */
 };
 
 struct mdx_params {
@@ -353,7 +354,9 @@ struct mdx_dirent {
  * last call of an iteration are given exactly once; names that come or go in
  * between, at most once.
  * 0: end of directory. 1: stopped by `each`. -ENODATA: the directory is not
- * complete (any more); what was given so far was right. */
+ * complete (any more); what was given so far was right. An iteration that has
+ * begun (cookie is not 0) goes on over changes with MDX_DROP_COMPLETE: foreign
+ * names that came or went since may show, but need not. */
 int mdx_readdir(struct mdx *c, struct mdx_key dir, uint64_t cookie,
 		bool (*each)(const struct mdx_dirent *, void *), void *arg);
 
@@ -399,7 +402,8 @@ enum mdx_outcome {
 
 enum mdx_change_flags {
 	/* Foreign changes may hide behind one's own (ttl, ask): the directory
-	 * is no longer complete, whatever the outcome. */
+	 * is no longer complete, whatever the outcome. An iteration that has
+	 * begun can go on. */
 	MDX_DROP_COMPLETE = 1 << 0,
 	/* The entry is as before: the operation failed and did nothing. */
 	MDX_KEEP = 1 << 1
@@ -470,8 +474,11 @@ void mdx_pool_put(struct mdx *c, struct mdx_handle *h);
 /* Drops the object of a key: 0, -ENOENT, or -EBUSY: in use, and it will be
  * dropped at the last put; it is not found any more. */
 int mdx_pool_drop(struct mdx *c, struct mdx_key key);
-/* The same for all objects of a backend. */
+/* The same, but an object that is in use (-EBUSY) stays, and is found. */
+int mdx_pool_drop_unused(struct mdx *c, struct mdx_key key);
+/* The same two for all objects of a backend. */
 void mdx_pool_drop_backend(struct mdx *c, uint8_t backend);
+void mdx_pool_drop_backend_unused(struct mdx *c, uint8_t backend);
 void mdx_pool_set_limits(struct mdx *c, const struct mdx_pool_limits *limits);
 
 #ifdef __cplusplus

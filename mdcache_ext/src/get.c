@@ -72,8 +72,11 @@ uint32_t get_fill(const struct mdx *c, const struct snap *s,
 		answer->attrs.valid |= MDX_OTHER;
 	answer->attrs.valid |= s->blobs;
 	answer->left_ms = cache_left_ms(c, snap_fresh(s));
-	if (!answer->left_ms)
+	answer->expired = 0;
+	if (!answer->left_ms) {
+		answer->expired = answer->attrs.valid;
 		answer->attrs.valid = 0;
+	}
 	answer->file_tier = s->state & ENTRY_FILE;
 	answer->pinned = s->state & ENTRY_PINNED;
 	answer->backend = s->backend;
@@ -126,11 +129,14 @@ int mdx_get(struct mdx *c, struct mdx_key key, uint32_t want,
 	uint64_t hash;
 	bool found, again;
 
-	if (!key_sane(key) || want & ~(uint32_t)MDX_ALL ||
-	    (!answer && want & (MDX_ACL | MDX_OTHER)))
+	if (!answer && want & (MDX_ACL | MDX_OTHER))
 		return -EINVAL;
 	if (!answer)
 		answer = &unwanted;
+	answer->attrs.acl = NULL;
+	answer->attrs.other = NULL;
+	if (!key_sane(key) || want & ~(uint32_t)MDX_ALL)
+		return -EINVAL;
 	hash = hash_of(c, key);
 	rcu_enter();
 	do {

@@ -58,7 +58,7 @@ static enum found find(struct mdx *c, const struct snap *dir, const char *name,
 			atomic_store_explicit(
 				names_leaf_mark(arena_ptr(&c->arena, ref)), 1,
 				memory_order_relaxed);
-		if (!(state & 1))
+		if (!(state & NAMES_COMPLETE))
 			return FOUND_NOTHING;
 		if (!same_state(c, dir, &t, state))
 			return FOUND_RETRY;
@@ -232,10 +232,11 @@ bool mdx_is_complete(struct mdx *c, struct mdx_key dir)
 
 /* --- Iteration ----------------------------------------------------------- */
 
-/* Copies the leaf around a cookie of a complete directory, or the stretch
- * without names there; false: it is not complete. */
+/* Copies the leaf around a cookie of a directory, or the stretch without names
+ * there; false: it has not the flag that is needed. */
 static bool read_stretch(struct mdx *c, struct mdx_key dir, uint64_t hash,
-			 uint64_t cookie, struct leaf *l, uint32_t *until)
+			 uint64_t needed, uint64_t cookie, struct leaf *l,
+			 uint32_t *until)
 {
 	struct snap s;
 
@@ -256,7 +257,7 @@ static bool read_stretch(struct mdx *c, struct mdx_key dir, uint64_t hash,
 			&((struct entry *)arena_ptr(&c->arena, s.ref))->uses);
 		*until = atomic_load_explicit(&t.ext->names_until,
 					      memory_order_acquire);
-		return state & 1 && cache_fresh(c, *until);
+		return state & needed && cache_fresh(c, *until);
 	}
 	return false;
 }
@@ -294,6 +295,7 @@ static int give(struct mdx *c, const struct leaf *l, uint64_t from,
 int mdx_readdir(struct mdx *c, struct mdx_key dir, uint64_t cookie,
 		bool (*each)(const struct mdx_dirent *, void *), void *arg)
 {
+	uint64_t needed = cookie ? NAMES_LISTABLE : NAMES_COMPLETE;
 	uint64_t at = cookie + 1;
 	uint64_t hash;
 	bool counted = false;
@@ -308,7 +310,7 @@ int mdx_readdir(struct mdx *c, struct mdx_key dir, uint64_t cookie,
 		int rc;
 
 		rcu_enter();
-		ok = read_stretch(c, dir, hash, at, &l, &until);
+		ok = read_stretch(c, dir, hash, needed, at, &l, &until);
 		rcu_leave();
 		if (!counted)
 			count(&c->counters,
@@ -320,6 +322,7 @@ int mdx_readdir(struct mdx *c, struct mdx_key dir, uint64_t cookie,
 		if (rc <= 0)
 			return rc ? rc : 1;
 		at = leaf_last(&l) + 1;
+		needed = NAMES_LISTABLE;
 	}
 	return 0;
 }

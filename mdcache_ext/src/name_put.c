@@ -158,7 +158,7 @@ static int finish(struct mdx *c, struct shard *sh, void *arg)
 	}
 	f->alone = f->alone && *stamp == f->stamp;
 	if (dir && f->drop_complete)
-		names_hole(c, dir);
+		names_doubt(c, dir);
 	if (f->outcome == MDX_NAME_KEEP)
 		return 0;
 	if (!f->alone || f->outcome == MDX_NAME_UNKNOWN) {

@@ -38,25 +38,35 @@ enum tree_result names_find(const struct mdx *c, const struct tree *t,
 	return rc;
 }
 
-/* Every state but the complete one has a number of its own. */
-static void set_state(struct mdx *c, struct ext *x, bool complete)
+/* Every state has a number of its own. */
+static void set_state(struct mdx *c, struct ext *x, uint64_t flags)
 {
 	atomic_store_explicit(&x->names_state,
-			      ticket_advance(c) << 1 | complete,
+			      ticket_advance(c) << NAMES_FLAGS | flags,
 			      memory_order_release);
 }
 
 bool names_complete(const struct mdx *c, const struct ext *x)
 {
 	return atomic_load_explicit(&x->names_state, memory_order_acquire) &
-		       1 &&
+		       NAMES_COMPLETE &&
 	       cache_fresh(c, atomic_load_explicit(&x->names_until,
 						   memory_order_acquire));
 }
 
 void names_set_complete(struct mdx *c, struct ext *x)
 {
-	set_state(c, x, true);
+	set_state(c, x,
+		  x->doubts ? NAMES_LISTABLE : NAMES_LISTABLE | NAMES_COMPLETE);
+}
+
+static void lower(struct mdx *c, struct ext *x, uint64_t keep)
+{
+	uint64_t state = atomic_load(&x->names_state);
+
+	if (state & NAMES_COMPLETE)
+		count(&c->counters, MDX_C_INCOMPLETE);
+	set_state(c, x, state & keep);
 }
 
 void names_hole(struct mdx *c, uint32_t dir)
@@ -64,9 +74,15 @@ void names_hole(struct mdx *c, uint32_t dir)
 	struct ext *x = entry_ext(c, dir);
 
 	x->holes = true;
-	if (atomic_load(&x->names_state) & 1)
-		count(&c->counters, MDX_C_INCOMPLETE);
-	set_state(c, x, false);
+	lower(c, x, 0);
+}
+
+void names_doubt(struct mdx *c, uint32_t dir)
+{
+	struct ext *x = entry_ext(c, dir);
+
+	x->doubts = true;
+	lower(c, x, NAMES_LISTABLE);
 }
 
 static void add_names(struct mdx *c, struct ext *x, int32_t n)

@@ -53,6 +53,8 @@ bool names_unset(struct mdx *c, struct shard *sh, uint32_t dir,
 /* The directory is not complete, and a population that is going on will not
  * make it so. */
 void names_hole(struct mdx *c, uint32_t dir);
+/* Nor is it, or will be, complete; but an iteration may go on. */
+void names_doubt(struct mdx *c, uint32_t dir);
 /* Absence of a name is not known any more. */
 void names_forget(struct mdx *c, struct shard *sh, uint32_t dir,
 		  const char *name, size_t len);

@@ -54,27 +54,48 @@ static void unchain(struct pool *p, struct mdx_handle *h)
 	*at = h->chain;
 }
 
+/* Unused handles are in one of two lists, each by the time of its last use. */
+static struct unused *list_of(struct pool *p, const struct mdx_handle *h)
+{
+	return &p->unused[h->fds != 0];
+}
+
 static void list_add(struct pool *p, struct mdx_handle *h)
 {
+	struct unused *l = list_of(p, h);
+
+	h->used = ++p->uses;
 	h->newer = NULL;
-	h->older = p->newest;
-	if (p->newest)
-		p->newest->newer = h;
+	h->older = l->newest;
+	if (l->newest)
+		l->newest->newer = h;
 	else
-		p->oldest = h;
-	p->newest = h;
+		l->oldest = h;
+	l->newest = h;
+	p->unused_fds += h->fds;
 }
 
 static void list_take(struct pool *p, struct mdx_handle *h)
 {
+	struct unused *l = list_of(p, h);
+
 	if (h->newer)
 		h->newer->older = h->older;
 	else
-		p->newest = h->older;
+		l->newest = h->older;
 	if (h->older)
 		h->older->newer = h->newer;
 	else
-		p->oldest = h->newer;
+		l->oldest = h->newer;
+	p->unused_fds -= h->fds;
+}
+
+static struct mdx_handle *oldest(struct pool *p)
+{
+	struct mdx_handle *a = p->unused[false].oldest;
+	struct mdx_handle *b = p->unused[true].oldest;
+
+	return !a || (b && b->used < a->used) ? b : a;
 }
 
 /* Gives up a handle that is in no list any more. */
@@ -99,21 +120,20 @@ static void drop_unused(struct mdx *c, struct mdx_handle *h)
 static void trim(struct mdx *c)
 {
 	struct pool *p = &c->pool;
-	struct mdx_handle *h = p->oldest;
 
-	while (h && (p->count > p->limits.max_handles ||
-		     p->fds > p->limits.max_fds ||
-		     p->charge > p->limits.max_charge)) {
-		struct mdx_handle *newer = h->newer;
+	for (;;) {
+		struct mdx_handle *h = NULL;
+
+		if (p->count > p->limits.max_handles ||
+		    p->charge > p->limits.max_charge)
+			h = oldest(p);
 		/* If it is only descriptors, those without may stay. */
-		bool helps = h->fds || p->count > p->limits.max_handles ||
-			     p->charge > p->limits.max_charge;
-
-		if (helps) {
-			drop_unused(c, h);
-			count(&c->counters, MDX_C_POOL_EVICT);
-		}
-		h = newer;
+		if (!h && p->unused_fds > p->limits.max_fds)
+			h = p->unused[true].oldest;
+		if (!h)
+			return;
+		drop_unused(c, h);
+		count(&c->counters, MDX_C_POOL_EVICT);
 	}
 }
 
@@ -252,7 +272,7 @@ static bool drop(struct mdx *c, struct mdx_handle *h)
 	return false;
 }
 
-int mdx_pool_drop(struct mdx *c, struct mdx_key key)
+static int drop_key(struct mdx *c, struct mdx_key key, bool if_unused)
 {
 	struct pool *p = &c->pool;
 	struct mdx_handle *h;
@@ -262,13 +282,25 @@ int mdx_pool_drop(struct mdx *c, struct mdx_key key)
 		return -EINVAL;
 	pthread_mutex_lock(&p->lock);
 	h = find(p, key, hash_of(c, key));
-	if (h)
+	if (h && h->users && if_unused)
+		rc = -EBUSY;
+	else if (h)
 		rc = drop(c, h) ? 0 : -EBUSY;
 	pthread_mutex_unlock(&p->lock);
 	return rc;
 }
 
-static void drop_some(struct mdx *c, bool all, uint8_t backend)
+int mdx_pool_drop(struct mdx *c, struct mdx_key key)
+{
+	return drop_key(c, key, false);
+}
+
+int mdx_pool_drop_unused(struct mdx *c, struct mdx_key key)
+{
+	return drop_key(c, key, true);
+}
+
+static void drop_some(struct mdx *c, bool all, uint8_t backend, bool if_unused)
 {
 	struct pool *p = &c->pool;
 
@@ -279,7 +311,8 @@ static void drop_some(struct mdx *c, bool all, uint8_t backend)
 		while (h) {
 			struct mdx_handle *next = h->chain;
 
-			if (all || h->backend == backend)
+			if ((all || h->backend == backend) &&
+			    !(h->users && if_unused))
 				drop(c, h);
 			h = next;
 		}
@@ -289,12 +322,17 @@ static void drop_some(struct mdx *c, bool all, uint8_t backend)
 
 void mdx_pool_drop_backend(struct mdx *c, uint8_t backend)
 {
-	drop_some(c, false, backend);
+	drop_some(c, false, backend, false);
+}
+
+void mdx_pool_drop_backend_unused(struct mdx *c, uint8_t backend)
+{
+	drop_some(c, false, backend, true);
 }
 
 void pool_drop_all(struct mdx *c)
 {
-	drop_some(c, true, 0);
+	drop_some(c, true, 0, false);
 }
 
 void mdx_pool_set_limits(struct mdx *c, const struct mdx_pool_limits *limits)

@@ -22,6 +22,7 @@ struct mdx_handle {
 	struct mdx_handle *newer, *older; /* while not in use */
 	uint64_t hash;
 	uint64_t charge;
+	uint64_t used; /* when its last use ended, as a count of uses */
 	uint32_t fds;
 	uint32_t users;
 	bool dropped; /* not found any more; goes at the last put */
@@ -30,12 +31,18 @@ struct mdx_handle {
 	uint8_t key[];
 };
 
+struct unused {
+	struct mdx_handle *newest, *oldest;
+};
+
 struct pool {
 	pthread_mutex_t lock;
 	struct mdx_pool_limits limits;
 	struct mdx_handle **buckets;
 	uint32_t bucket_mask;
-	struct mdx_handle *newest, *oldest; /* not in use */
+	struct unused unused[2]; /* without and with descriptors */
+	uint64_t uses;
+	uint64_t unused_fds;
 	uint64_t count, fds, charge;
 };
 

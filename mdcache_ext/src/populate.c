@@ -51,6 +51,7 @@ static int begin(struct mdx *c, struct shard *sh, void *arg)
 	/* The ticket is taken here, for nothing before counts. */
 	u->p->id = x->population = u->p->ticket = ticket_advance(c);
 	x->holes = false;
+	x->doubts = false;
 	atomic_store_explicit(&x->names_until, 0, memory_order_release);
 	return 0;
 }
@@ -149,7 +150,7 @@ static int end(struct mdx *c, struct shard *sh, void *arg)
 	if (!u->all || x->holes)
 		return -ESTALE;
 	names_set_complete(c, x);
-	return 0;
+	return x->doubts ? -ESTALE : 0;
 }
 
 int mdx_populate_end(struct mdx *c, struct mdx_population *p, bool all,
