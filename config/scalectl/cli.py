@@ -6,7 +6,7 @@ import json
 import signal
 import sys
 
-from scalectl import config_command, parameters, service
+from scalectl import config_command, parameters, service, stats_cli
 from scalectl.errors import EXIT_FAILURE, EXIT_OK, RestartError, ScalectlError
 from scalectl.version import version
 
@@ -17,6 +17,7 @@ exit status:
   2  wrong usage, or a value that is refused
   3  the server's configuration cannot be read or parsed
   4  the configuration is changed, but the server did not restart
+  5  the server does not answer
 """
 
 
@@ -37,6 +38,7 @@ def _parser():
                                   metavar="COMMAND")
     _add_get(verbs)
     _add_change(verbs)
+    stats_cli.add(groups, EPILOG)
     return parser
 
 
@@ -170,6 +172,9 @@ def main(arguments=None):
     except KeyboardInterrupt:
         print("scalectl: interrupted", file=sys.stderr)
         return EXIT_FAILURE
+    if result is None:
+        # It has shown all it had to.
+        return EXIT_OK
     if options.json:
         print(json.dumps({"ok": True, **result}, indent=2))
     else:

@@ -6,6 +6,7 @@ EXIT_FAILURE = 1
 EXIT_USAGE = 2
 EXIT_CONFIG = 3
 EXIT_RESTART = 4
+EXIT_SERVER = 5
 
 
 class ScalectlError(Exception):
@@ -57,3 +58,9 @@ class RestartError(ScalectlError):
     """The configuration was changed, but the server did not restart."""
 
     exit_code = EXIT_RESTART
+
+
+class ServerError(ScalectlError):
+    """The running server does not answer, or not as expected."""
+
+    exit_code = EXIT_SERVER

@@ -16,7 +16,9 @@ TEXT = "NFSv4 {\n\tMinor_Versions = 1;\n}\nSCALE { pagepool = \"1G\"; }\n"
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["--help"], ["config", "exit status", "--version"]),
+    (["--help"], ["config", "stats", "exit status", "--version"]),
+    (["stats", "--help"], ["--watch", "--socket", "--export", "--json",
+                           "control socket", "exit status"]),
     (["config", "--help"], ["get", "change"]),
     (["config", "get", "--help"], ["MINOR_VERSIONS", "--json", "--file"]),
     (["config", "change", "--help"], ["NAME=VALUE", "--restart", "--dry-run",
@@ -169,9 +171,10 @@ def test_completion_offers_commands_and_parameters():
               "compopt() { :; }\n"
               "try scalectl c; try scalectl config g; "
               "try scalectl config get max; try scalectl config change --r; "
-              "try scalectl config change MIN\n")
+              "try scalectl config change MIN; try scalectl s; "
+              "try scalectl stats; try scalectl stats --w\n")
     done = subprocess.run(["bash", "-c", script], capture_output=True,
                           text=True, check=True)
     assert done.stdout.splitlines() == [
         "config", "get", "maxFilesToCache maxStatCache", "--restart",
-        "MINOR_VERSIONS="]
+        "MINOR_VERSIONS=", "stats", "stats", "--watch"]

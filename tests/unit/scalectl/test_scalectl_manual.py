@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from scalectl_places import PROJECT
-from scalectl import errors, parameters
+from scalectl import control_client, errors, parameters
 
 PAGES = ["scalectl.8", "ganesha-scale-config.8"]
 
@@ -33,11 +33,12 @@ def test_pages_render_without_warnings(page):
     assert "SEE ALSO" in rendered(page)
 
 
-@pytest.mark.parametrize("verb", ["get", "change"])
-def test_every_option_is_documented(scalectl, verb):
+@pytest.mark.parametrize("command", [("config", "get"), ("config", "change"),
+                                     ("stats",)])
+def test_every_option_is_documented(scalectl, command):
     page = rendered("scalectl.8")
     options = set(re.findall(r"--[a-z-]+",
-                             scalectl("config", verb, "--help").stdout))
+                             scalectl(*command, "--help").stdout))
     assert options
     for option in options:
         assert option in page
@@ -59,6 +60,25 @@ def test_every_exit_code_is_documented():
     section = page[page.index("EXIT STATUS"):page.index("FILES")]
     assert set(map(int, re.findall(r"^       ([0-9])\s", section, re.M))) \
         == codes
+
+
+def test_what_the_server_counts_is_documented():
+    page = rendered("scalectl.8")
+    header = (PROJECT / "fsal_scale/stats.h").read_text()
+    names = re.findall(r'X\([A-Z_]+,\s+"([a-z_]+)",', header)
+    assert {"hit", "foreign_seen"} <= set(names)
+    section = page[page.index("STATISTICS"):page.index("OPTIONS")]
+    for name in names:
+        assert name in section
+
+
+def test_the_socket_is_where_the_module_binds_it():
+    header = (PROJECT / "fsal_scale/control.h").read_text()
+    found = re.search(r'#define SCALE_CONTROL_DEFAULT\s+"(.*)"', header)
+    assert found[1] == control_client.DEFAULT_SOCKET
+    assert found[1] in rendered("scalectl.8")
+    found = re.search(r"#define SCALE_CONTROL_VERSION\s+(\d+)", header)
+    assert int(found[1]) == control_client.PROTOCOL
 
 
 def test_defaults_and_ranges_are_the_modules():
