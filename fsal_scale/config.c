@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "control.h"
 #include "memlimit.h"
 
 void scale_config_error(void *node, struct config_error_type *err_type,
@@ -162,7 +163,10 @@ static void *keep_default(void *link_mem, void *self_struct)
 static struct config_item scale_params[] = {
 	SCALE_PARAM("maxFilesToCache", read_max_files, max_files),
 	SCALE_PARAM("maxStatCache", read_max_stats, max_stats),
-	SCALE_PARAM("pagepool", read_pagepool, pagepool), CONFIG_EOL
+	SCALE_PARAM("pagepool", read_pagepool, pagepool),
+	CONF_ITEM_STR("Control_Socket", 1, 107, SCALE_CONTROL_DEFAULT,
+		      scale_config, control_socket),
+	CONFIG_EOL
 };
 
 static struct config_block scale_block = {

@@ -3,14 +3,20 @@
  * Exports: reading the FSAL block, putting SCALE on top of the backend's
  * export, and taking both away again.
  */
-#include "scale.h"
+#include "cache.h"
+#include "control.h"
+#include "object.h"
+#include "permit.h"
 
 #include <strings.h>
+
+#include "export_mgr.h"
 
 /* FSAL { Name = SCALE; FSAL { Name = VFS; ... } } */
 
 struct export_args {
 	struct subfsal_args backend;
+	struct scale_freshness_config fresh;
 	/** the module that backend.name stands for, with a reference, or NULL */
 	struct fsal_module *module;
 	/** an inner block was there, right or wrong */
@@ -70,8 +76,28 @@ static struct config_item backend_params[] = {
 	CONF_ITEM_STR("name", 1, 32, NULL, subfsal_args, name), CONFIG_EOL
 };
 
+static struct config_item_list freshness_modes[] = {
+	CONFIG_LIST_TOK("auto", SCALE_AUTO),
+	CONFIG_LIST_TOK("off", SCALE_OFF),
+	CONFIG_LIST_TOK("ttl", SCALE_TTL),
+	CONFIG_LIST_TOK("upcall", SCALE_UPCALL),
+	CONFIG_LIST_TOK("ask", SCALE_ASK),
+	CONFIG_LIST_EOL
+};
+
+/** Seconds; a year is more than anybody who does not mean -1 can mean. */
+#define TTL_MAX (366 * 86400)
+
 static struct config_item export_params[] = {
 	CONF_ITEM_NOOP("name"),
+	CONF_ITEM_TOKEN("Freshness", SCALE_AUTO, freshness_modes, export_args,
+			fresh.mode),
+	CONF_ITEM_I32("Attr_TTL", -1, TTL_MAX, SCALE_TTL_DEFAULT, export_args,
+		      fresh.attr_ttl),
+	CONF_ITEM_I32("Name_TTL", -1, TTL_MAX, SCALE_TTL_DEFAULT, export_args,
+		      fresh.name_ttl),
+	CONF_ITEM_I32("Negative_TTL", -1, TTL_MAX, SCALE_TTL_DEFAULT,
+		      export_args, fresh.negative_ttl),
 	CONF_RELAX_BLOCK("FSAL", backend_params, noop_conf_init, backend_commit,
 			 export_args, backend),
 	CONFIG_EOL
@@ -88,13 +114,16 @@ static struct config_block export_block = {
 
 /*
  * Read the FSAL block and find the backend.
+ * @param[out] fresh  How the export is to be kept fresh
  * @return The backend's module with a reference, or NULL when an error was
  *         reported.
  */
 static struct fsal_module *find_backend(void *parse_node, void **backend_node,
+					struct scale_freshness *fresh,
 					struct config_error_type *err_type)
 {
 	struct export_args args = { .module = NULL };
+	uint32_t errors;
 	int rc;
 
 	if (!scale_configure(parse_node, err_type)) {
@@ -105,14 +134,27 @@ static struct fsal_module *find_backend(void *parse_node, void **backend_node,
 		err_type->invalid = true;
 		return NULL;
 	}
+	errors = err_type->errors;
 	rc = load_config_from_node(parse_node, &export_block, &args, true,
 				   err_type);
+	if (rc == 0 && err_type->errors != errors) {
+		/* To Ganesha a wrong word is harmless, and the default goes. */
+		scale_config_error(parse_node, err_type,
+				   "FSAL SCALE: Freshness is one of auto, off, "
+				   "ttl, upcall and ask");
+		err_type->invalid = true;
+		args.wrong = true;
+	}
 	if (!args.seen) {
 		scale_config_error(parse_node, err_type,
 				   "FSAL SCALE has no backend: add a block "
 				   "FSAL { Name = VFS; } inside this one");
 		err_type->missing = true;
 	}
+	if (args.module != NULL && rc == 0 && !args.wrong)
+		args.wrong =
+			!scale_freshness_settle(&args.fresh, args.module->name,
+						parse_node, err_type, fresh);
 	if (args.module != NULL && (rc != 0 || args.wrong)) {
 		fsal_put(args.module);
 		args.module = NULL;
@@ -169,29 +211,44 @@ static void scale_prepare_unexport(struct fsal_export *exp_hdl)
 static void scale_unexport(struct fsal_export *exp_hdl,
 			   struct fsal_obj_handle *root_obj)
 {
+	struct scale_export *exp = scale_export(exp_hdl);
 	struct fsal_export *sub_exp = exp_hdl->sub_export;
+	struct scale_ref ref = { .sub = NULL };
 	struct fsal_export *self;
 
 	/* MDCACHE has forgotten the export's objects, and this thread is the
 	 * administrator's: the place to wait for events on their way. Release
 	 * may come on any thread, even on one that brings an event.
 	 */
-	scale_upcall_close(&scale_export(exp_hdl)->upcall);
+	scale_upcall_close(&exp->upcall);
 
+	if (root_obj != NULL &&
+	    FSAL_IS_ERROR(
+		    scale_ref_get(&ref, exp, scale_obj(root_obj), NULL, NULL)))
+		ref.sub = NULL;
 	self = scale_enter(sub_exp);
-	sub_exp->exp_ops.unexport(
-		sub_exp, root_obj != NULL ? scale_sub(root_obj) : NULL);
+	sub_exp->exp_ops.unexport(sub_exp, ref.sub);
 	scale_up(self);
+	if (ref.sub != NULL)
+		scale_ref_put(&ref);
+	scale_cache_flush(exp);
+	scale_stats_invalidation(exp->stats, SCALE_SOURCE_UNEXPORT);
 }
 
 static void scale_unmount(struct fsal_export *parent_exp_hdl,
 			  struct fsal_obj_handle *junction_obj)
 {
 	struct fsal_export *sub_exp = parent_exp_hdl->sub_export;
-	struct fsal_export *self = scale_enter(sub_exp);
+	struct scale_ref ref;
+	struct fsal_export *self;
 
-	sub_exp->exp_ops.unmount(sub_exp, scale_sub(junction_obj));
+	if (FSAL_IS_ERROR(scale_ref_get(&ref, scale_export(parent_exp_hdl),
+					scale_obj(junction_obj), NULL, NULL)))
+		return;
+	self = scale_enter(sub_exp);
+	sub_exp->exp_ops.unmount(sub_exp, ref.sub);
 	scale_up(self);
+	scale_ref_put(&ref);
 }
 
 static void scale_export_release(struct fsal_export *exp_hdl)
@@ -203,6 +260,8 @@ static void scale_export_release(struct fsal_export *exp_hdl)
 
 	/* An export that failed half way is released without unexport. */
 	scale_upcall_close(&exp->upcall);
+	scale_cache_leave(exp);
+	scale_stats_retire(exp->stats);
 
 	self = scale_enter(sub_exp);
 	sub_exp->exp_ops.release(sub_exp);
@@ -225,9 +284,99 @@ void scale_export_ops_init(struct export_ops *ops)
 	ops->unmount = scale_unmount;
 	ops->release = scale_export_release;
 	scale_handle_export_ops_init(ops);
+	scale_name_export_ops_init(ops);
 	scale_fsinfo_export_ops_init(ops);
 	scale_pnfs_export_ops_init(ops);
 	/* get_name stays Ganesha's: the module's name. */
+}
+
+/* The name of the FSAL that is not stacked on another one. */
+static const char *lowest_backend(const struct scale_export *exp)
+{
+	const struct fsal_export *lowest = &exp->export;
+
+	while (lowest->sub_export != NULL)
+		lowest = lowest->sub_export;
+	return lowest->fsal->name;
+}
+
+/* Descriptors that a backend's object keeps open when it is read or written
+ * without a state.
+ */
+static uint32_t fds_of(const char *backend)
+{
+	return strncasecmp(backend, "PROXY", 5) == 0 ||
+			       strcasecmp(backend, "MEM") == 0 ?
+		       0 :
+		       1;
+}
+
+/* What an export is before its backend's is there. */
+static struct scale_export *new_export(struct fsal_module *fsal_hdl,
+				       const struct fsal_module *backend,
+				       const struct scale_freshness *fresh,
+				       const struct fsal_up_vector *up_ops)
+{
+	struct scale_export *exp = gsh_calloc(1, sizeof(*exp));
+
+	exp->export.fsal = fsal_hdl;
+	exp->export.up_ops = &exp->upcall.ops;
+	exp->said = *fresh;
+	exp->fresh = *fresh;
+	atomic_init(&exp->key_rest, -1);
+	PTHREAD_MUTEX_init(&exp->fs_lock, NULL);
+	PTHREAD_MUTEX_init(&exp->space.lock, NULL);
+	scale_upcall_init(&exp->upcall, &exp->export, up_ops,
+			  scale_backend_id(backend));
+	exp->stats = scale_stats_new(op_ctx->ctx_export->export_id,
+				     CTX_FULLPATH(op_ctx), backend->name);
+	return exp;
+}
+
+static bool claim(struct scale_export *exp, const char *backend,
+		  void *parse_node, struct config_error_type *err_type)
+{
+	enum scale_freshness_mode other;
+
+	glist_init(&exp->claim_node);
+	if (scale_cache_claim(exp, &other) == 0)
+		return true;
+	scale_config_error(
+		parse_node, err_type,
+		"FSAL SCALE: %s cannot be kept fresh by %s while "
+		"other exports of %s, which share their objects with "
+		"it, are kept fresh by %s%s; write the same Freshness "
+		"in all of them",
+		CTX_FULLPATH(op_ctx), scale_freshness_name(exp->fresh.mode),
+		backend, scale_freshness_name(other),
+		other == exp->fresh.mode ?
+			" (Attr_TTL is 0 in one of them only)" :
+			"");
+	err_type->invalid = true;
+	return false;
+}
+
+/* Whatever is wrong here, the export is served, without a cache. */
+static void join_cache(struct scale_export *exp, const char *backend)
+{
+	int rc;
+
+	if (exp->fresh.mode == SCALE_OFF)
+		return;
+	rc = scale_cache_start(&SCALE.config);
+	if (rc == 0)
+		rc = scale_cache_join(exp);
+	if (rc < 0) {
+		LogWarn(COMPONENT_FSAL, "FSAL SCALE caches nothing for %s: %s",
+			CTX_FULLPATH(op_ctx),
+			rc == -ENOSPC ? "it has a cache for 256 backends" :
+					strerror(-rc));
+		return;
+	}
+	scale_control_set_cache(SCALE.cache);
+	LogEvent(COMPONENT_FSAL, "FSAL SCALE over %s: %s is kept fresh by %s",
+		 backend, CTX_FULLPATH(op_ctx),
+		 scale_freshness_name(exp->fresh.mode));
 }
 
 fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
@@ -235,8 +384,10 @@ fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
 				  struct config_error_type *err_type,
 				  const struct fsal_up_vector *up_ops)
 {
+	struct scale_freshness fresh;
 	struct fsal_module *backend;
 	struct scale_export *exp;
+	const char *lowest;
 	void *backend_node;
 	fsal_status_t status;
 
@@ -247,15 +398,16 @@ fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
 		err_type->invalid = true;
 		return fsalstat(ERR_FSAL_INVAL, EINVAL);
 	}
-	backend = find_backend(parse_node, &backend_node, err_type);
+	backend = find_backend(parse_node, &backend_node, &fresh, err_type);
 	if (backend == NULL)
 		return fsalstat(ERR_FSAL_INVAL, EINVAL);
 
-	exp = gsh_calloc(1, sizeof(*exp));
-	exp->export.fsal = fsal_hdl;
-	exp->export.up_ops = &exp->upcall.ops;
-	scale_upcall_init(&exp->upcall, &exp->export, up_ops,
-			  scale_backend_id(backend));
+	exp = new_export(fsal_hdl, backend, &fresh, up_ops);
+	if (!claim(exp, backend->name, parse_node, err_type)) {
+		scale_stats_retire(exp->stats);
+		fsal_put(backend);
+		return fsalstat(ERR_FSAL_INVAL, EINVAL);
+	}
 
 	status = backend->m_ops.create_export(backend, backend_node, err_type,
 					      &exp->upcall.ops);
@@ -269,6 +421,8 @@ fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
 					   "the messages above" :
 					   msg_fsal_err(status.major));
 		/* The memory stays: the backend may have begun up-calls. */
+		scale_stats_retire(exp->stats);
+		scale_cache_leave(exp);
 		fsal_put(backend);
 		return status;
 	}
@@ -276,9 +430,24 @@ fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
 	fsal_export_init(&exp->export);
 	scale_export_ops_init(&exp->export.exp_ops);
 	fsal_export_stack(op_ctx->fsal_export, &exp->export);
+	scale_abilities_read(exp);
+	lowest = lowest_backend(exp);
+	exp->per_user = scale_decides_per_user(lowest);
+	exp->needs_names = strcasecmp(lowest, "VFS") == 0;
+	exp->lends_handles = strcasecmp(lowest, "MEM") == 0;
+	exp->pools_fds = fds_of(lowest);
+	join_cache(exp, backend->name);
 	scale_upcall_open(&exp->upcall);
 	op_ctx->fsal_export = &exp->export;
 	return fsalstat(ERR_FSAL_NO_ERROR, 0);
+}
+
+/* Times to live may change while an export is served. */
+static void update_own(struct scale_export *exp,
+		       const struct scale_freshness *fresh)
+{
+	scale_cache_reclaim(exp, fresh);
+	scale_abilities_read(exp);
 }
 
 fsal_status_t scale_update_export(struct fsal_module *fsal_hdl,
@@ -287,6 +456,7 @@ fsal_status_t scale_update_export(struct fsal_module *fsal_hdl,
 				  struct fsal_export *original,
 				  struct fsal_module *updated_super)
 {
+	struct scale_freshness fresh;
 	struct fsal_module *backend;
 	struct fsal_export *above;
 	void *backend_node;
@@ -298,11 +468,21 @@ fsal_status_t scale_update_export(struct fsal_module *fsal_hdl,
 	if (FSAL_IS_ERROR(status))
 		return status;
 
-	backend = find_backend(parse_node, &backend_node, err_type);
+	backend = find_backend(parse_node, &backend_node, &fresh, err_type);
 	if (backend == NULL)
 		return fsalstat(ERR_FSAL_INVAL, EINVAL);
 
-	if (backend != original->sub_export->fsal) {
+	if (!scale_freshness_alike(&scale_export(original)->said, &fresh)) {
+		scale_config_error(
+			parse_node, err_type,
+			"FSAL SCALE: the Freshness of an export "
+			"cannot be changed from %s to %s while it is "
+			"served; remove the export and add it",
+			scale_freshness_name(scale_export(original)->said.mode),
+			scale_freshness_name(fresh.mode));
+		err_type->invalid = true;
+		status = fsalstat(ERR_FSAL_INVAL, EINVAL);
+	} else if (backend != original->sub_export->fsal) {
 		scale_config_error(backend_node, err_type,
 				   "FSAL SCALE: the backend of an export "
 				   "cannot be changed from %s to %s while it "
@@ -318,6 +498,8 @@ fsal_status_t scale_update_export(struct fsal_module *fsal_hdl,
 						      original->sub_export,
 						      fsal_hdl);
 		scale_up(above);
+		if (!FSAL_IS_ERROR(status))
+			update_own(scale_export(original), &fresh);
 	}
 	/* The export keeps the reference of its creation. */
 	fsal_put(backend);

@@ -2,7 +2,10 @@
 /*
  * The module: how Ganesha finds SCALE, and what SCALE reads when it is loaded.
  */
+#include "cache.h"
+#include "control.h"
 #include "scale.h"
+#include "stats_dbus.h"
 
 #include <errno.h>
 
@@ -58,7 +61,7 @@ bool scale_configure(void *node, struct config_error_type *err_type)
 	if (rc == -ENOENT)
 		rc = load_from_main_file(root, err_type);
 	SCALE.configured = rc == 0 || rc == -ENOENT;
-	if (SCALE.configured)
+	if (SCALE.configured) {
 		LogEvent(COMPONENT_FSAL,
 			 "SCALE %s: maxFilesToCache %" PRIu64
 			 ", maxStatCache %" PRIu64 ", pagepool %" PRIu64
@@ -66,6 +69,9 @@ bool scale_configure(void *node, struct config_error_type *err_type)
 			 SCALE_VERSION, SCALE.config.max_files,
 			 SCALE.config.max_stats, SCALE.config.pagepool,
 			 rc == 0 ? "" : " (defaults: no SCALE block)");
+		/* Once; Ganesha has gone into the background by now. */
+		(void)scale_control_start(SCALE.config.control_socket);
+	}
 	return SCALE.configured;
 }
 
@@ -90,6 +96,9 @@ void scale_obj_ops_init(struct fsal_obj_ops *ops)
 {
 	fsal_default_obj_ops_init(ops);
 	scale_handle_ops_init(ops);
+	scale_attribute_ops_init(ops);
+	scale_name_ops_init(ops);
+	scale_change_ops_init(ops);
 	scale_dirent_ops_init(ops);
 	scale_file_ops_init(ops);
 	scale_xattr_ops_init(ops);
@@ -107,18 +116,21 @@ MODULE_INIT void scale_load(void)
 	}
 	/* The rest of this vector is the backend's own business: pNFS devices
 	 * and data servers are asked of the module that the device id or the
-	 * DS block names (FSAL_ID_NO_PNFS says it is never SCALE), and
-	 * statistics of the module that the administrator names.
+	 * DS block names (FSAL_ID_NO_PNFS says it is never SCALE).
 	 */
 	ops->init_config = scale_init_config;
 	ops->create_export = scale_create_export;
 	ops->update_export = scale_update_export;
 
+	scale_stats_dbus_init(&SCALE.module);
 	scale_obj_ops_init(&SCALE.obj_ops);
 }
 
 MODULE_FINI void scale_unload(void)
 {
+	scale_control_set_cache(NULL);
+	scale_control_stop();
+	scale_cache_stop();
 	if (unregister_fsal(&SCALE.module) != 0)
 		fprintf(stderr, "FSAL SCALE could not be unregistered\n");
 }

@@ -2,18 +2,27 @@
 /*
  * pNFS: layouts are the backend's, and so are the devices they name.
  */
-#include "scale.h"
+#include "learn.h"
+
+static nfsstat4 no_object(fsal_status_t status)
+{
+	return status.major == ERR_FSAL_STALE ? NFS4ERR_STALE :
+						NFS4ERR_SERVERFAULT;
+}
 
 static nfsstat4 scale_layoutget(struct fsal_obj_handle *obj_hdl, XDR *loc_body,
 				const struct fsal_layoutget_arg *arg,
 				struct fsal_layoutget_res *res)
 {
-	struct fsal_obj_handle *sub = scale_sub(obj_hdl);
-	struct fsal_export *self = scale_down();
+	struct scale_use use;
+	fsal_status_t found;
 	nfsstat4 status;
 
-	status = sub->obj_ops->layoutget(sub, loc_body, arg, res);
-	scale_up(self);
+	found = scale_use_begin(&use, obj_hdl, SCALE_OP_OTHER);
+	if (FSAL_IS_ERROR(found))
+		return no_object(found);
+	status = use.sub->obj_ops->layoutget(use.sub, loc_body, arg, res);
+	(void)scale_use_end(&use, found);
 	return status;
 }
 
@@ -21,12 +30,15 @@ static nfsstat4 scale_layoutreturn(struct fsal_obj_handle *obj_hdl,
 				   XDR *lrf_body,
 				   const struct fsal_layoutreturn_arg *arg)
 {
-	struct fsal_obj_handle *sub = scale_sub(obj_hdl);
-	struct fsal_export *self = scale_down();
+	struct scale_use use;
+	fsal_status_t found;
 	nfsstat4 status;
 
-	status = sub->obj_ops->layoutreturn(sub, lrf_body, arg);
-	scale_up(self);
+	found = scale_use_begin(&use, obj_hdl, SCALE_OP_OTHER);
+	if (FSAL_IS_ERROR(found))
+		return no_object(found);
+	status = use.sub->obj_ops->layoutreturn(use.sub, lrf_body, arg);
+	(void)scale_use_end(&use, found);
 	return status;
 }
 
@@ -35,12 +47,19 @@ static nfsstat4 scale_layoutcommit(struct fsal_obj_handle *obj_hdl,
 				   const struct fsal_layoutcommit_arg *arg,
 				   struct fsal_layoutcommit_res *res)
 {
-	struct fsal_obj_handle *sub = scale_sub(obj_hdl);
-	struct fsal_export *self = scale_down();
+	struct scale_change ch;
+	struct scale_use use;
+	fsal_status_t found;
 	nfsstat4 status;
 
-	status = sub->obj_ops->layoutcommit(sub, lou_body, arg, res);
-	scale_up(self);
+	found = scale_use_begin(&use, obj_hdl, SCALE_OP_OTHER);
+	if (FSAL_IS_ERROR(found))
+		return no_object(found);
+	scale_change_begin(&ch, use.call.exp);
+	scale_change_obj(&ch, use.obj);
+	status = use.sub->obj_ops->layoutcommit(use.sub, lou_body, arg, res);
+	scale_changed_obj(&ch, use.obj);
+	(void)scale_use_end(&use, found);
 	return status;
 }
 

@@ -9,8 +9,10 @@
  *     struct scale_export
  *     backend export    sub_export of ours; VFS, PROXY_V4, MEM, GLUSTER, ...
  *
- * Every method goes down to the backend's method of the same name. Two rules
- * hold on every path, callbacks included:
+ * A method is answered from memory (the engine, mdcache_ext), where its truth
+ * is known; otherwise it goes down to the backend's method of the same name,
+ * and what the backend says is remembered (learn.h). Two rules hold on every
+ * path, callbacks included:
  *
  * - While code of a layer runs, op_ctx->fsal_export is that layer's export:
  *   scale_down() before a call down, scale_up() after it, the reverse around
@@ -37,8 +39,12 @@
 #include "FSAL/fsal_init.h"
 #include "fsal_up.h"
 
+#include "mdcache_ext.h"
+
 #include "scale_config.h"
 #include "compat.h"
+#include "freshness.h"
+#include "stats.h"
 
 /** Name of the FSAL, and so of its module (libfsalscale.so) and its blocks. */
 #define SCALE_NAME "SCALE"
@@ -57,6 +63,8 @@
 struct scale_module {
 	struct fsal_module module;
 	struct fsal_obj_ops obj_ops;
+	/** of all exports; NULL until the first one. See cache.h */
+	struct mdx *cache;
 	struct scale_config config;
 	/** the SCALE block has been read without error */
 	bool configured;
@@ -80,36 +88,81 @@ struct scale_upcall {
 	atomic_uint busy;
 };
 
+/** File systems that one export may span and be served from memory. */
+#define SCALE_FS_MAX 32
+
+/** A file system of an export; see object.c. */
+struct scale_fs {
+	fsal_fsid_t fsid;
+	struct fsal_filesystem *_Atomic fs;
+};
+
+/** What an export can do, as its backend said; see fsinfo.c. */
+struct scale_abilities {
+	uint64_t supports; /**< bits of fsal_fsinfo_options_t */
+	uint64_t maxfilesize;
+	uint32_t maxread;
+	uint32_t maxwrite;
+	uint32_t maxlink;
+	uint32_t maxnamelen;
+	uint32_t maxpathlen;
+	uint32_t umask;
+	int32_t expiretimeparent;
+	fsal_aclsupp_t acl_support;
+	/** root, and nobody else, is its superuser */
+	bool plain_superuser;
+};
+
+/** How an export's space was, a moment ago; see fsinfo.c. */
+struct scale_space {
+	pthread_mutex_t lock;
+	fsal_fsid_t fsid;
+	uint64_t until_ns; /**< CLOCK_MONOTONIC */
+	fsal_dynamicfsinfo_t info;
+};
+
 /** Never freed, for the sake of late up-calls. */
 struct scale_export {
 	struct fsal_export export;
 	struct scale_upcall upcall;
-};
-
-/**
- * An object as MDCACHE holds it: made and freed at MDCACHE's will, so it is
- * kept small and its making free of locks and of I/O.
- */
-struct scale_obj {
-	struct fsal_obj_handle obj;
-	/** the backend's object, ours until we release it */
-	struct fsal_obj_handle *sub;
-	/** the backend's key, then SCALE_KEY_ID_BYTES of backend id */
-	uint16_t key_len;
-	char key[];
+	/** as configured, and as agreed with exports that share objects */
+	struct scale_freshness said;
+	struct scale_freshness fresh;
+	struct scale_stats *stats;
+	/** it has a slot of the engine; see cache.h */
+	bool cached;
+	uint8_t slot;
+	struct glist_head slot_node;
+	struct glist_head claim_node;
+	/** releases of pooled objects that use it as their export */
+	atomic_uint borrowed;
+	/** create_handle lends its object, release takes a reference (MEM) */
+	bool lends_handles;
+	/** special files are found by name only (VFS) */
+	bool needs_names;
+	/** descriptors that stay open in an object after stateless I/O */
+	uint32_t pools_fds;
+	/** the backend decides who may search a directory; see permit.h */
+	bool per_user;
+	struct scale_abilities abilities;
+	struct scale_space space;
+	/** attributes that the backend can give, and those it has given */
+	attrmask_t supported;
+	_Atomic attrmask_t provided;
+	/** bytes of a key behind the wire handle; -1: not seen yet */
+	atomic_int key_rest;
+	/** nanoseconds that the backend takes; 0: not measured. See prefetch.h */
+	_Atomic uint64_t lookup_ns;
+	_Atomic uint64_t scan_ns;
+	pthread_mutex_t fs_lock;
+	atomic_uint fs_count;
+	struct scale_fs fs[SCALE_FS_MAX];
 };
 
 static inline struct scale_export *scale_export(struct fsal_export *exp_hdl)
 {
 	assert(exp_hdl->fsal == &SCALE.module);
 	return container_of(exp_hdl, struct scale_export, export);
-}
-
-/** The backend's object below one of ours. */
-static inline struct fsal_obj_handle *
-scale_sub(const struct fsal_obj_handle *obj_hdl)
-{
-	return container_of(obj_hdl, const struct scale_obj, obj)->sub;
 }
 
 /**
@@ -158,33 +211,6 @@ static inline struct fsal_export *scale_down(void)
 	return cur;
 }
 
-/* handle.c: making and naming objects */
-
-/**
- * @brief Wrap an object of the backend
- *
- * The current export must be SCALE's. Takes over @a sub: it is released with
- * the object that is returned.
- *
- * @return The object for MDCACHE; never NULL (Ganesha ends when it is out of
- *         memory).
- */
-struct fsal_obj_handle *scale_wrap(struct fsal_obj_handle *sub);
-
-/**
- * @brief Wrap what a backend's method returned, if it returned anything
- *
- * @param[in]  status   The method's
- * @param[in]  sub      The object it returned; looked at on success only
- * @param[out] new_obj  For MDCACHE; NULL after an error
- *
- * @return @a status, or ERR_FSAL_SERVERFAULT when the backend says that it
- *         succeeded but returned no object.
- */
-fsal_status_t scale_wrap_result(fsal_status_t status,
-				struct fsal_obj_handle *sub,
-				struct fsal_obj_handle **new_obj);
-
 /**
  * @brief Append a backend's id to a key
  *
@@ -203,6 +229,9 @@ static inline void scale_key_append(struct gsh_buffdesc *key, uint32_t id)
  */
 void scale_obj_ops_init(struct fsal_obj_ops *ops);
 void scale_handle_ops_init(struct fsal_obj_ops *ops);
+void scale_attribute_ops_init(struct fsal_obj_ops *ops);
+void scale_name_ops_init(struct fsal_obj_ops *ops);
+void scale_change_ops_init(struct fsal_obj_ops *ops);
 void scale_dirent_ops_init(struct fsal_obj_ops *ops);
 void scale_file_ops_init(struct fsal_obj_ops *ops);
 void scale_xattr_ops_init(struct fsal_obj_ops *ops);
@@ -210,6 +239,7 @@ void scale_pnfs_ops_init(struct fsal_obj_ops *ops);
 
 void scale_export_ops_init(struct export_ops *ops);
 void scale_handle_export_ops_init(struct export_ops *ops);
+void scale_name_export_ops_init(struct export_ops *ops);
 void scale_fsinfo_export_ops_init(struct export_ops *ops);
 void scale_pnfs_export_ops_init(struct export_ops *ops);
 
@@ -239,6 +269,11 @@ fsal_status_t scale_update_export(struct fsal_module *fsal_hdl,
 
 /** Does this backend id stand for more than one export? */
 bool scale_backend_shared(uint32_t backend_id);
+
+/* fsinfo.c */
+
+/** @brief Ask the backend what an export can do; it is current. */
+void scale_abilities_read(struct scale_export *exp);
 
 /* upcall.c */
 

@@ -37,6 +37,8 @@ struct scale_config {
 	uint64_t max_stats;
 	/** bytes; never more than the memory this process may use */
 	uint64_t pagepool;
+	/** where scalectl finds this server; "none" for nowhere. Allocated */
+	char *control_socket;
 };
 
 /**

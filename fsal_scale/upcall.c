@@ -24,11 +24,16 @@
  * event concerns them all, whichever vector brings it: when that vector drops
  * events, another one takes its place.
  *
+ * What SCALE itself knows is dropped first, then MDCACHE is told: what it asks
+ * for then is not answered with what was.
+ *
  * Keys: the methods on cached objects are given keys, to which SCALE's id is
  * added. The methods on locks, layouts and delegations are given handles,
  * which Ganesha resolves by create_handle, whence they come down to SCALE and
  * the backend as a client's would: those are passed on as they are.
  */
+#include "cache.h"
+#include "permit.h"
 #include "scale.h"
 
 #include <stdatomic.h>
@@ -130,6 +135,49 @@ static bool translate(const struct scale_upcall *up,
 	return true;
 }
 
+/* Whether the engine may know this object; its key is then in *key. */
+static struct scale_export *known_by(struct scale_upcall *up,
+				     const struct gsh_buffdesc *obj,
+				     struct mdx_key *key)
+{
+	struct scale_export *exp =
+		container_of(up, struct scale_export, upcall);
+
+	if (!exp->cached || obj->len == 0 || obj->len > MDX_KEY_MAX)
+		return NULL;
+	*key = (struct mdx_key){ obj->addr, (uint8_t)obj->len, exp->slot };
+	return exp;
+}
+
+/* Of a directory, that its attributes have changed may mean that its names
+ * have: backends do not tell one from the other reliably.
+ */
+static void drop_known(struct scale_upcall *up, const struct gsh_buffdesc *obj,
+		       uint32_t flags)
+{
+	struct scale_export *exp;
+	struct mdx_key key;
+
+	exp = known_by(up, obj, &key);
+	if (exp == NULL)
+		return;
+	mdx_invalidate(SCALE.cache, key, MDX_ALL | MDX_PAGES);
+	mdx_invalidate_names(SCALE.cache, key);
+	if (exp->per_user)
+		scale_permits_forget();
+	if (flags & FSAL_UP_INVALIDATE_CLOSE)
+		(void)mdx_pool_drop_unused(SCALE.cache, key);
+	scale_stats_invalidation(exp->stats, SCALE_SOURCE_UPCALL);
+}
+
+static void drop_pooled(struct scale_upcall *up, const struct gsh_buffdesc *obj)
+{
+	struct mdx_key key;
+
+	if (known_by(up, obj, &key) != NULL)
+		(void)mdx_pool_drop_unused(SCALE.cache, key);
+}
+
 static fsal_status_t scale_up_invalidate(const struct fsal_up_vector *vec,
 					 struct gsh_buffdesc *obj,
 					 uint32_t flags)
@@ -141,8 +189,10 @@ static fsal_status_t scale_up_invalidate(const struct fsal_up_vector *vec,
 
 	if (up == NULL)
 		return status;
-	if (translate(up, obj, buf, &key))
+	if (translate(up, obj, buf, &key)) {
+		drop_known(up, obj, flags);
 		status = up->super->invalidate(up->super, &key, flags);
+	}
 	upcall_leave(up);
 	return status;
 }
@@ -186,6 +236,7 @@ static fsal_status_t scale_up_invalidate_close(const struct fsal_up_vector *vec,
 	job->up = up;
 	job->flags = flags;
 	if (translate(up, obj, job->buf, &job->key)) {
+		drop_known(up, obj, flags);
 		rc = fridgethr_submit(general_fridge, run_close_job, job);
 		if (rc == 0) {
 			/* The job leaves, when it has run. */
@@ -209,8 +260,10 @@ static fsal_status_t scale_up_update(const struct fsal_up_vector *vec,
 
 	if (up == NULL)
 		return status;
-	if (translate(up, obj, buf, &key))
+	if (translate(up, obj, buf, &key)) {
+		drop_known(up, obj, FSAL_UP_INVALIDATE_CACHE);
 		status = up->super->update(up->super, &key, attr, flags);
+	}
 	upcall_leave(up);
 	return status;
 }
@@ -230,8 +283,11 @@ static fsal_status_t scale_up_try_release(const struct fsal_up_vector *vec,
 		return status;
 	/* The one method for which MDCACHE takes the context as it finds it. */
 	below = scale_enter(up->super->up_fsal_export);
-	if (translate(up, obj, buf, &key))
+	if (translate(up, obj, buf, &key)) {
+		/* The backend wants its object back (CEPH: a capability). */
+		drop_pooled(up, obj);
 		status = up->super->try_release(up->super, &key, flags);
+	}
 	scale_up(below);
 	upcall_leave(up);
 	return status;

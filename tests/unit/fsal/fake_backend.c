@@ -4,7 +4,10 @@
 #include <stdlib.h>
 
 struct fake_call fake_call;
+struct fake_call fake_update;
 uintptr_t fake_return;
+uintptr_t (*fake_answer)(void);
+unsigned int fake_calls;
 struct fake_obj *fake_made;
 unsigned int fake_released;
 bool fake_fail_create;
@@ -19,6 +22,7 @@ static struct fsal_obj_ops fake_obj_ops;
 static void note(const char *method)
 {
 	fake_forget();
+	fake_calls++;
 	fake_call.method = method;
 	fake_call.ctx_export = op_ctx != NULL ? op_ctx->fsal_export : NULL;
 }
@@ -39,7 +43,7 @@ static void note(const char *method)
 						    a5, a6, a7, a8, a9 }; \
 		note(kind##_vector.names[n]);                             \
 		memcpy(fake_call.arg, args, sizeof(args));                \
-		return fake_return;                                       \
+		return fake_answer != NULL ? fake_answer() : fake_return; \
 	}
 
 RECORD(obj, 0)
@@ -194,6 +198,16 @@ static fsal_status_t made(void)
 	return fsalstat(ERR_FSAL_NO_ERROR, 0);
 }
 
+/* Attributes are asked for in a list that need not be the caller's own. */
+static void fill(struct fsal_attrlist *attrs)
+{
+	if (attrs == NULL)
+		return;
+	fake_call.asked = attrs->request_mask;
+	attrs->filesize = FAKE_SIZE;
+	attrs->valid_mask = ATTR_SIZE;
+}
+
 static void fake_release(struct fsal_obj_handle *obj_hdl)
 {
 	note("release");
@@ -218,11 +232,11 @@ static fsal_status_t fake_lookup(struct fsal_obj_handle *dir, const char *name,
 	note("lookup");
 	fake_call.arg[0] = (uintptr_t)dir;
 	fake_call.arg[1] = (uintptr_t)name;
-	fake_call.arg[2] = (uintptr_t)attrs_out;
 	if (strcmp(name, "absent") == 0)
 		return fsalstat(ERR_FSAL_NOENT, ENOENT);
 	if (strcmp(name, "lie") == 0)
 		return made();
+	fill(attrs_out);
 	*handle = make_obj(name, REGULAR_FILE);
 	return made();
 }
@@ -235,7 +249,7 @@ static fsal_status_t fake_mkdir(struct fsal_obj_handle *dir, const char *name,
 	note("mkdir");
 	fake_call.arg[0] = (uintptr_t)dir;
 	fake_call.arg[1] = (uintptr_t)attrs_in;
-	fake_call.arg[2] = (uintptr_t)attrs_out;
+	fill(attrs_out);
 	*new_obj = make_obj(name, DIRECTORY);
 	return made();
 }
@@ -249,7 +263,7 @@ static fsal_status_t fake_mknode(struct fsal_obj_handle *dir, const char *name,
 	note("mknode");
 	fake_call.arg[0] = (uintptr_t)dir;
 	fake_call.arg[1] = (uintptr_t)attrs_in;
-	fake_call.arg[2] = (uintptr_t)attrs_out;
+	fill(attrs_out);
 	*new_obj = make_obj(name, nodetype);
 	return made();
 }
@@ -263,8 +277,8 @@ static fsal_status_t fake_symlink(struct fsal_obj_handle *dir, const char *name,
 	note("symlink");
 	fake_call.arg[0] = (uintptr_t)dir;
 	fake_call.arg[1] = (uintptr_t)attrs_in;
-	fake_call.arg[2] = (uintptr_t)attrs_out;
 	fake_call.arg[3] = (uintptr_t)link_path;
+	fill(attrs_out);
 	*new_obj = make_obj(name, SYMBOLIC_LINK);
 	return made();
 }
@@ -284,7 +298,7 @@ fake_open2(struct fsal_obj_handle *obj, struct state_t *state,
 	fake_call.arg[4] = (uintptr_t)name;
 	fake_call.arg[5] = (uintptr_t)attrs_in;
 	fake_call.arg[6] = (uintptr_t)verifier;
-	fake_call.arg[7] = (uintptr_t)attrs_out;
+	fill(attrs_out);
 	fake_call.arg[8] = (uintptr_t)caller_perm_check;
 	if (name == NULL)
 		*new_obj = fake_open_returns;
@@ -357,7 +371,7 @@ static fsal_status_t fake_lookup_path(struct fsal_export *exp_hdl,
 	note("lookup_path");
 	fake_call.arg[0] = (uintptr_t)exp_hdl;
 	fake_call.arg[1] = (uintptr_t)path;
-	fake_call.arg[2] = (uintptr_t)attrs_out;
+	fill(attrs_out);
 	*handle = make_obj(path, DIRECTORY);
 	return made();
 }
@@ -370,7 +384,7 @@ static fsal_status_t fake_create_handle(struct fsal_export *exp_hdl,
 	note("create_handle");
 	fake_call.arg[0] = (uintptr_t)exp_hdl;
 	fake_call.arg[1] = (uintptr_t)fh_desc;
-	fake_call.arg[2] = (uintptr_t)attrs_out;
+	fill(attrs_out);
 	*handle = make_obj(fh_desc->addr, REGULAR_FILE);
 	return made();
 }
@@ -446,6 +460,7 @@ static fsal_status_t fake_update_export(struct fsal_module *fsal_hdl,
 	note("update_export");
 	fake_call.arg[0] = (uintptr_t)original;
 	fake_call.arg[1] = (uintptr_t)updated_super;
+	fake_update = fake_call;
 	return made();
 }
 

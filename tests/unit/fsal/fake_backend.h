@@ -10,6 +10,7 @@
 #ifndef FAKE_BACKEND_H
 #define FAKE_BACKEND_H
 
+#include "scale.h"
 #include "slots.h"
 
 #define FAKE_ARGS 10
@@ -19,7 +20,11 @@ struct fake_call {
 	const char *method; /**< NULL: none since fake_forget() */
 	uintptr_t arg[FAKE_ARGS];
 	struct fsal_export *ctx_export; /**< NULL, too, without a context */
+	attrmask_t asked;		/**< of the list that it was given */
 };
+
+/** The size that each object has that is handed out with attributes. */
+#define FAKE_SIZE 4321
 
 struct fake_export {
 	struct fsal_export export;
@@ -33,7 +38,11 @@ struct fake_obj {
 };
 
 extern struct fake_call fake_call;
-extern uintptr_t fake_return;	   /**< what most methods return */
+extern struct fake_call fake_update; /**< the last of update_export */
+extern uintptr_t fake_return;	     /**< what most methods return */
+/** What they return instead, when it is set; fake_call is filled in. */
+extern uintptr_t (*fake_answer)(void);
+extern unsigned int fake_calls;	   /**< of any methods */
 extern struct fake_obj *fake_made; /**< the last object handed out */
 extern unsigned int fake_released; /**< objects released */
 extern bool fake_fail_create;	   /**< let create_export fail */

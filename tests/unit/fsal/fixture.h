@@ -6,38 +6,16 @@
 #ifndef FIXTURE_H
 #define FIXTURE_H
 
-#include "cunit_main.h"
 #include "fake_backend.h"
+#include "harness.h"
 
-#define SCALE_ON(backend) "FSAL { Name = SCALE; FSAL { Name = " backend "; } }"
+/** @ref scale is an export of it; this is an object of that. */
+extern struct fsal_obj_handle *obj;
 
-extern struct gsh_export gsh;
-extern struct req_op_context ctx;
-extern struct fsal_up_vector super; /**< what SCALE sees as MDCACHE's */
-extern struct fsal_export *scale;   /**< an export of SCALE's */
-extern struct fsal_obj_handle *obj; /**< an object of that export */
-
-/** @brief Suite initialiser: makes all of the above. */
+/** @brief Suite initialiser: makes them. */
 int fixture_setup(void);
 
-/**
- * @brief Give SCALE a FSAL block to make an export from
- *
- * @param[in]  block   The text
- * @param[out] errors  What was reported, to be freed. May be NULL
- *
- * @return The export, then current; or NULL.
- */
-struct fsal_export *make_export(const char *block, char **errors);
-
-/** @brief Give SCALE a FSAL block to update an export from; as above. */
-fsal_status_t update_export_from(const char *block, struct fsal_export *exp,
-				 char **errors);
-
-/** @brief Release an export; then @ref scale is current. */
-void release_export(struct fsal_export *exp);
-
-/** @brief The backend's object below one of SCALE's. */
+/** @brief The backend's object that one of SCALE's owns; else NULL. */
 struct fsal_obj_handle *sub_of(struct fsal_obj_handle *handle);
 
 /**

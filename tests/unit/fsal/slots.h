@@ -11,7 +11,12 @@
 #ifndef SLOTS_H
 #define SLOTS_H
 
-#include "scale.h"
+#include "config.h"
+
+#include <string.h>
+
+#include "fsal.h"
+#include "fsal_up.h"
 
 typedef void (*slot_fn)(void);
 

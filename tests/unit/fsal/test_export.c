@@ -15,16 +15,20 @@ static void test_export_objects(void)
 	struct fsal_obj_handle *new_obj;
 	struct fsal_attrlist out;
 
+	fsal_prepare_attrs(&out, ATTR_SIZE);
 	scale->exp_ops.lookup_path(scale, "/p", &new_obj, &out);
 	check_down("lookup_path", scale->sub_export);
 	CU_ASSERT_STRING_EQUAL((char *)fake_call.arg[1], "/p");
-	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[2], &out);
+	CU_ASSERT_EQUAL(fake_call.asked, ATTR_SIZE);
+	CU_ASSERT_EQUAL(out.filesize, FAKE_SIZE);
 	check_new(new_obj);
 
+	fsal_prepare_attrs(&out, ATTR_SIZE);
 	scale->exp_ops.create_handle(scale, &fh, &new_obj, &out);
 	check_down("create_handle", scale->sub_export);
 	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[1], &fh);
-	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[2], &out);
+	CU_ASSERT_EQUAL(fake_call.asked, ATTR_SIZE);
+	CU_ASSERT_EQUAL(out.filesize, FAKE_SIZE);
 	check_new(new_obj);
 
 	scale->exp_ops.lookup_junction(scale, obj, &new_obj);
@@ -85,7 +89,7 @@ static void test_keys(void)
 					cases[i].same_as == cases[j].same_as);
 	}
 	for (size_t i = 0; i < LEN(cases); i++)
-		release_export(exps[i]);
+		remove_export(exps[i]);
 }
 
 /* The id of an export that has gone is not given to the next one. */
@@ -96,10 +100,10 @@ static void test_keys_not_reused(void)
 	struct fsal_export *exp = make_export(SCALE_ON("FAKE"), NULL);
 
 	key_of(exp, before);
-	release_export(exp);
+	remove_export(exp);
 	exp = make_export(SCALE_ON("FAKE"), NULL);
 	key_of(exp, after);
-	release_export(exp);
+	remove_export(exp);
 	CU_ASSERT(memcmp(before, after, 12) != 0);
 }
 
@@ -134,7 +138,7 @@ static void test_shared_object(void)
 	obj->obj_ops->getattrs(obj, NULL);
 	CU_ASSERT_PTR_EQUAL(fake_call.ctx_export, other->sub_export);
 	CU_ASSERT_PTR_EQUAL(op_ctx->fsal_export, other);
-	release_export(other);
+	remove_export(other);
 }
 
 /* At shutdown there may be no context, or one without an export. */
@@ -174,10 +178,10 @@ static void test_references(void)
 	CU_ASSERT_EQUAL(backend->refcount, before + 1);
 	CU_ASSERT_FALSE(
 		FSAL_IS_ERROR(update_export_from(SCALE_ON("FAKE"), exp, NULL)));
-	CU_ASSERT_STRING_EQUAL(fake_call.method, "update_export");
-	CU_ASSERT_PTR_EQUAL(fake_call.ctx_export, exp->sub_export);
-	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[0], exp->sub_export);
-	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[1], &SCALE.module);
+	CU_ASSERT_STRING_EQUAL(fake_update.method, "update_export");
+	CU_ASSERT_PTR_EQUAL(fake_update.ctx_export, exp->sub_export);
+	CU_ASSERT_PTR_EQUAL((void *)fake_update.arg[0], exp->sub_export);
+	CU_ASSERT_PTR_EQUAL((void *)fake_update.arg[1], &SCALE.module);
 	CU_ASSERT_EQUAL(backend->refcount, before + 1);
 
 	CU_ASSERT_PTR_NULL(
@@ -190,7 +194,7 @@ static void test_references(void)
 	fake_fail_create = false;
 	CU_ASSERT_EQUAL(backend->refcount, before + 1);
 
-	release_export(exp);
+	remove_export(exp);
 	CU_ASSERT_EQUAL(backend->refcount, before);
 }
 
@@ -303,7 +307,7 @@ static void test_refused_block(void)
 	CU_ASSERT_EQUAL(SCALE.config.max_files, 5);
 	free(errors);
 	free(text);
-	release_export(exp);
+	remove_export(exp);
 }
 
 int main(void)

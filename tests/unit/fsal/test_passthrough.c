@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-3.0-or-later
 /*
- * Does every method go down as it came, and is the context right on the way?
+ * With Freshness = off: does every method go down as it came, and is the
+ * context right on the way?
  *
  * SCALE is put on a backend that records its calls (fake_backend.h). For each
  * method: the backend's method of the same name is called, with the backend's
  * object or export and the very arguments; the backend's export is current
  * while it runs and SCALE's again afterwards; what it returns is returned.
+ * What an export can do is asked once, when it is made.
  */
 #include <pthread.h>
 
@@ -23,10 +25,8 @@ static const struct plain plain_obj[] = {
 	{ "put_ref", 0 },
 	{ "compute_readdir_cookie", 1 },
 	{ "dirent_cmp", 4 },
-	{ "readlink", 2 },
 	{ "test_access", 4 },
 	{ "getattrs", 1 },
-	{ "setattr2", 3 },
 	{ "seek", 1 },
 	{ "io_advise", 1 },
 	{ "close", 0 },
@@ -56,30 +56,36 @@ static const struct plain plain_obj[] = {
 	{ "lock_op2", 5 },
 	{ "lease_op2", 3 },
 	{ "close2", 1 },
-	{ "is_referral", 2 },
 };
 
 static const struct plain plain_export[] = {
 	{ "prepare_unexport", 0 },    { "wire_to_host", 3 },
-	{ "fs_supports", 1 },	      { "fs_maxfilesize", 0 },
-	{ "fs_maxread", 0 },	      { "fs_maxwrite", 0 },
-	{ "fs_maxlink", 0 },	      { "fs_maxnamelen", 0 },
-	{ "fs_maxpathlen", 0 },	      { "fs_acl_support", 0 },
-	{ "fs_supported_attrs", 0 },  { "fs_umask", 0 },
 	{ "check_quota", 2 },	      { "get_quota", 4 },
 	{ "set_quota", 5 },	      { "getdevicelist", 4 },
 	{ "fs_layouttypes", 2 },      { "fs_layout_blocksize", 0 },
 	{ "fs_maximum_segments", 0 }, { "fs_loc_body_size", 0 },
 	{ "get_write_verifier", 1 },  { "alloc_state", 2 },
 	{ "free_state", 1 },	      { "is_superuser", 1 },
-	{ "fs_expiretimeparent", 0 },
+};
+
+/** What an export can do: numbers that are asked for once. */
+static const struct ability {
+	const char *name;
+	unsigned int bytes; /* of what it returns */
+} abilities[] = {
+	{ "fs_maxfilesize", 8 },      { "fs_maxread", 4 },
+	{ "fs_maxwrite", 4 },	      { "fs_maxlink", 4 },
+	{ "fs_maxnamelen", 4 },	      { "fs_maxpathlen", 4 },
+	{ "fs_acl_support", 2 },      { "fs_umask", 4 },
+	{ "fs_expiretimeparent", 4 }, { "fs_supported_attrs", 8 },
 };
 
 /* Methods that have a test of their own below. */
 static const char *const special_obj[] = {
-	"release", "merge",   "lookup", "readdir",	 "mkdir",
-	"mknode",  "symlink", "link",	"rename",	 "unlink",
-	"open2",   "read2",   "write2", "handle_to_key",
+	"release",     "merge",	   "lookup", "readdir",	      "mkdir",
+	"mknode",      "symlink",  "link",   "rename",	      "unlink",
+	"open2",       "read2",	   "write2", "handle_to_key", "readlink",
+	"is_referral", "setattr2",
 };
 
 static const char *const special_export[] = {
@@ -87,6 +93,7 @@ static const char *const special_export[] = {
 	"unmount",	   "lookup_path",
 	"lookup_junction", "host_to_key",
 	"create_handle",   "get_fs_dynamic_info",
+	"fs_supports",
 };
 
 #define LEN(array) (sizeof(array) / sizeof((array)[0]))
@@ -155,6 +162,9 @@ static void covered(const struct vector *v, const void *ops, const void *def,
 			seen += strcmp(plain[p].name, v->names[i]) == 0;
 		for (size_t s = 0; s < num_special; s++)
 			seen += strcmp(special[s], v->names[i]) == 0;
+		for (size_t a = 0; v == &export_vector && a < LEN(abilities);
+		     a++)
+			seen += strcmp(abilities[a].name, v->names[i]) == 0;
 		CU_ASSERT_EQUAL(seen, 1);
 		if (seen != 1)
 			fprintf(stderr, "\n    %s is in %u lists", v->names[i],
@@ -175,7 +185,146 @@ static void test_covered(void)
 		LEN(plain_export), special_export, LEN(special_export));
 }
 
+/* --- What need not go down ----------------------------------------------- */
+
+/* A number of its own for each method, all of its bytes in use. */
+static uint64_t ability(const char *name)
+{
+	return (slot_find(&export_vector, name) + 1) * 0x0123456789abcdefULL;
+}
+
+static uintptr_t answer_ability(void)
+{
+	if (strcmp(fake_call.method, "fs_supports") == 0)
+		return fake_call.arg[1] % 3 == 0;
+	if (strcmp(fake_call.method, "is_superuser") == 0)
+		return ((struct user_cred *)fake_call.arg[1])->caller_uid == 0;
+	return ability(fake_call.method);
+}
+
+/* Asked when an export is made, and never again. */
+static void test_abilities(void)
+{
+	struct user_cred creds = { .caller_uid = 0 };
+	struct fsal_export *exp;
+
+	fake_answer = answer_ability;
+	exp = make_export(SCALE_ON("FAKE"), NULL);
+	fake_answer = NULL;
+	fake_return = 0;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(exp);
+	fake_calls = 0;
+	for (size_t i = 0; i < LEN(abilities); i++) {
+		const struct ability *a = &abilities[i];
+		any_fn call = (any_fn)slot_get(
+			&exp->exp_ops, slot_find(&export_vector, a->name));
+		uint64_t mask = UINT64_MAX >> (64 - 8 * a->bytes);
+		uint64_t said = call((uintptr_t)exp, 0, 0, 0, 0, 0);
+
+		CU_ASSERT_EQUAL(said & mask, ability(a->name) & mask);
+		if ((said & mask) != (ability(a->name) & mask))
+			fprintf(stderr, "\n    %s", a->name);
+	}
+	for (unsigned int i = 0; i <= fso_xattr_support; i++)
+		CU_ASSERT_EQUAL(exp->exp_ops.fs_supports(exp, i), i % 3 == 0);
+	CU_ASSERT(exp->exp_ops.is_superuser(exp, &creds));
+	creds.caller_uid = 1000;
+	CU_ASSERT_FALSE(exp->exp_ops.is_superuser(exp, &creds));
+	CU_ASSERT_EQUAL(fake_calls, 0);
+	remove_export(exp);
+}
+
+/* An update may change them. */
+static void test_abilities_updated(void)
+{
+	struct fsal_export *exp = make_export(SCALE_ON("FAKE"), NULL);
+
+	CU_ASSERT_EQUAL(exp->exp_ops.fs_maxread(exp), 0);
+	fake_return = 77;
+	CU_ASSERT_FALSE(
+		FSAL_IS_ERROR(update_export_from(SCALE_ON("FAKE"), exp, NULL)));
+	fake_return = 0;
+	CU_ASSERT_EQUAL(exp->exp_ops.fs_maxread(exp), 77);
+	remove_export(exp);
+}
+
+/* Only a directory with the sticky bit can be one. */
+static void test_is_referral(void)
+{
+	struct fsal_attrlist attrs;
+	struct fsal_obj_handle *file;
+
+	obj->obj_ops->lookup(obj, "file", &file, NULL);
+	fsal_prepare_attrs(&attrs, ATTR_MODE);
+	fake_return = 1;
+	fake_calls = 0;
+	attrs.valid_mask = ATTR_MODE;
+	attrs.mode = 0755;
+	CU_ASSERT_FALSE(obj->obj_ops->is_referral(obj, &attrs, true));
+	attrs.mode = 01755;
+	CU_ASSERT_FALSE(file->obj_ops->is_referral(file, &attrs, true));
+	CU_ASSERT_EQUAL(fake_calls, 0);
+
+	CU_ASSERT(obj->obj_ops->is_referral(obj, &attrs, true));
+	check_down("is_referral", sub_of(obj));
+	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[1], &attrs);
+	CU_ASSERT_EQUAL(fake_call.arg[2] & 0xff, true);
+	/* The mode is not known: the backend is to look. */
+	attrs.valid_mask = 0;
+	attrs.mode = 0;
+	fake_forget();
+	CU_ASSERT(obj->obj_ops->is_referral(obj, &attrs, false));
+	check_down("is_referral", sub_of(obj));
+	CU_ASSERT_EQUAL(fake_call.arg[2] & 0xff, false);
+	fake_return = 0;
+	file->obj_ops->release(file);
+}
+
+static void test_readlink(void)
+{
+	struct gsh_buffdesc content;
+	fsal_status_t status;
+
+	for (int refresh = 0; refresh < 2; refresh++) {
+		fake_return = ERR_FSAL_PERM;
+		status = obj->obj_ops->readlink(obj, &content, refresh);
+		CU_ASSERT_EQUAL(status.major, ERR_FSAL_PERM);
+		check_down("readlink", sub_of(obj));
+		CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[1], &content);
+		CU_ASSERT_EQUAL(fake_call.arg[2] & 0xff, refresh);
+	}
+	fake_return = 0;
+}
+
+static void test_setattr(void)
+{
+	struct state_t *state = (struct state_t *)&state;
+	struct fsal_attrlist set;
+	fsal_status_t status;
+
+	fsal_prepare_attrs(&set, 0);
+	set.valid_mask = ATTR_SIZE | ATTR_MODE;
+	fake_return = ERR_FSAL_PERM;
+	status = obj->obj_ops->setattr2(obj, true, state, &set);
+	fake_return = 0;
+	CU_ASSERT_EQUAL(status.major, ERR_FSAL_PERM);
+	check_down("setattr2", sub_of(obj));
+	CU_ASSERT_EQUAL(fake_call.arg[1] & 0xff, true);
+	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[2], state);
+	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[3], &set);
+}
+
 /* --- Objects ------------------------------------------------------------- */
+
+/* The backend was asked for what the caller asked, and its answer came up. */
+static void check_attrs(struct fsal_attrlist *out)
+{
+	CU_ASSERT_EQUAL(fake_call.asked, out->request_mask);
+	CU_ASSERT_EQUAL(out->request_mask, ATTR_SIZE | ATTR_MODE);
+	CU_ASSERT_EQUAL(out->valid_mask, ATTR_SIZE);
+	CU_ASSERT_EQUAL(out->filesize, FAKE_SIZE);
+	fsal_prepare_attrs(out, ATTR_SIZE | ATTR_MODE);
+}
 
 static void test_lookup(void)
 {
@@ -184,10 +333,16 @@ static void test_lookup(void)
 	fsal_status_t status;
 
 	op_ctx->fsal_export = scale;
-	status = obj->obj_ops->lookup(obj, "name", &new_obj, &attrs);
+	fsal_prepare_attrs(&attrs, ATTR_SIZE | ATTR_MODE);
+	for (int twice = 0; twice < 2; twice++) {
+		status = obj->obj_ops->lookup(obj, "name", &new_obj, &attrs);
+		CU_ASSERT_FALSE(FSAL_IS_ERROR(status));
+		check_down("lookup", sub_of(obj));
+		check_attrs(&attrs);
+		check_new(new_obj);
+	}
+	status = obj->obj_ops->lookup(obj, "name", &new_obj, NULL);
 	CU_ASSERT_FALSE(FSAL_IS_ERROR(status));
-	check_down("lookup", sub_of(obj));
-	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[2], &attrs);
 	check_new(new_obj);
 
 	status = obj->obj_ops->lookup(obj, "absent", &new_obj, &attrs);
@@ -207,24 +362,25 @@ static void test_create(void)
 	struct fsal_attrlist in;
 	struct fsal_attrlist out;
 
+	fsal_prepare_attrs(&out, ATTR_SIZE | ATTR_MODE);
 	obj->obj_ops->mkdir(obj, "d", &in, &new_obj, &out);
 	check_down("mkdir", sub_of(obj));
 	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[1], &in);
-	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[2], &out);
+	check_attrs(&out);
 	check_new(new_obj);
 
 	obj->obj_ops->mknode(obj, "f", FIFO_FILE, &in, &new_obj, &out);
 	check_down("mknode", sub_of(obj));
 	CU_ASSERT_EQUAL(new_obj->type, FIFO_FILE);
 	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[1], &in);
-	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[2], &out);
+	check_attrs(&out);
 	check_new(new_obj);
 
 	obj->obj_ops->symlink(obj, "l", "target", &in, &new_obj, &out);
 	check_down("symlink", sub_of(obj));
 	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[1], &in);
-	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[2], &out);
 	CU_ASSERT_STRING_EQUAL((char *)fake_call.arg[3], "target");
+	check_attrs(&out);
 	check_new(new_obj);
 }
 
@@ -273,6 +429,7 @@ static void test_open(void)
 	unsigned int released = fake_released;
 	bool check;
 
+	fsal_prepare_attrs(&out, ATTR_SIZE | ATTR_MODE);
 	obj->obj_ops->open2(obj, state, FSAL_O_RDWR, FSAL_GUARDED, "n", &in,
 			    verifier, &new_obj, &out, &check);
 	check_down("open2", sub_of(obj));
@@ -281,8 +438,8 @@ static void test_open(void)
 	CU_ASSERT_EQUAL(fake_call.arg[3], FSAL_GUARDED);
 	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[5], &in);
 	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[6], verifier);
-	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[7], &out);
 	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[8], &check);
+	check_attrs(&out);
 	check_new(new_obj);
 	CU_ASSERT_EQUAL(fake_released, released + 1);
 
@@ -291,6 +448,7 @@ static void test_open(void)
 	obj->obj_ops->open2(obj, state, FSAL_O_READ, FSAL_NO_CREATE, NULL, NULL,
 			    NULL, &new_obj, &out, &check);
 	check_down("open2", sub_of(obj));
+	check_attrs(&out);
 	CU_ASSERT_PTR_NULL(new_obj);
 
 	/* VFS returns none. */
@@ -408,6 +566,11 @@ int main(void)
 		{ "each method is tested", test_covered },
 		{ "plain object methods", test_plain_obj },
 		{ "plain export methods", test_plain_export },
+		{ "abilities", test_abilities },
+		{ "abilities after an update", test_abilities_updated },
+		{ "is_referral", test_is_referral },
+		{ "readlink", test_readlink },
+		{ "setattr2", test_setattr },
 		{ "lookup", test_lookup },
 		{ "mkdir, mknode, symlink", test_create },
 		{ "merge, link, unlink, rename", test_two_objects },

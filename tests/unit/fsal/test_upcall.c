@@ -192,7 +192,7 @@ static void test_up(void)
 	CU_ASSERT_PTR_EQUAL(event.ctx_export, super.up_fsal_export);
 	CU_ASSERT_PTR_EQUAL(op_ctx->fsal_export, exp->sub_export);
 
-	release_export(exp);
+	remove_export(exp);
 }
 
 /* Ganesha's queue (up_async_*) takes this way to a vector's methods. */
@@ -203,7 +203,7 @@ static void test_up_queued(void)
 	struct gsh_buffdesc key = { .addr = "key", .len = 3 };
 
 	each_method(up->up_fsal_export->up_ops, up, exp);
-	release_export(exp);
+	remove_export(exp);
 
 	/* It may come by when the export is gone. */
 	up->up_fsal_export->up_ops->update(up, &key, NULL, 0);
@@ -225,7 +225,7 @@ static void test_up_long_key(void)
 	key.len = SCALE_KEY_MAX - SCALE_KEY_ID_BYTES;
 	up->invalidate(up, &key, 0);
 	CU_ASSERT_PTR_NOT_NULL(event.method);
-	release_export(exp);
+	remove_export(exp);
 }
 
 /* Events that come too early or too late are dropped. */
@@ -248,7 +248,7 @@ static void test_up_early_and_late(void)
 	up->invalidate(up, &key, 0);
 	CU_ASSERT_PTR_NULL(event.method);
 
-	release_export(exp);
+	remove_export(exp);
 	up->invalidate(up, &key, 0);
 	up->try_release(up, &key, 0);
 	CU_ASSERT_EQUAL(up->delegrecall(up, &key), STATE_NOT_FOUND);
@@ -271,13 +271,13 @@ static void test_up_sibling(void)
 	one->exp_ops.unexport(one, NULL);
 	up->invalidate(up, &key, 0);
 	check_event("invalidate", two, true);
-	release_export(one);
+	remove_export(one);
 	up->invalidate(up, &key, 0);
 	check_event("invalidate", two, true);
-	release_export(two);
+	remove_export(two);
 	up->invalidate(up, &key, 0);
 	CU_ASSERT_PTR_NULL(event.method);
-	release_export(other);
+	remove_export(other);
 }
 
 static void *bring_event(void *arg)
@@ -321,7 +321,7 @@ static void check_unexport_waits(struct fsal_export *exp)
 	CU_ASSERT_STRING_EQUAL(fake_call.method, "unexport");
 	CU_ASSERT_PTR_EQUAL((void *)fake_call.arg[1], sub_of(obj));
 	block_events = false;
-	release_export(exp);
+	remove_export(exp);
 }
 
 static void test_up_unexport_waits(void)
@@ -350,7 +350,9 @@ static void test_up_close_waits(void)
 
 static int setup(void)
 {
-	struct fridgethr_params params = { .thr_max = 1 };
+	/* As Ganesha's own: a job waits for the thread to be free again. */
+	struct fridgethr_params params = { .thr_max = 1,
+					   .deferment = fridgethr_defer_queue };
 
 	sem_init(&in_event, 0, 0);
 	sem_init(&go_on, 0, 0);

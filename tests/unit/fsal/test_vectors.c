@@ -12,6 +12,7 @@
 
 #include "cunit_main.h"
 #include "nfs_init.h"
+#include "scale.h"
 #include "slots.h"
 
 /** Methods that SCALE leaves to Ganesha, and why that is right. */
@@ -34,9 +35,6 @@ static const struct exception {
 	  "asked of the module that the DS block names" },
 	{ &module_vector, "fsal_pnfs_ds_ops",
 	  "asked of the module that made the data server" },
-	{ &module_vector, "fsal_extract_stats",
-	  "asked of the module that the administrator names" },
-	{ &module_vector, "fsal_reset_stats", "called for each module" },
 	{ &up_vector, "notify_device", "has no vector and no handle to alter" },
 };
 

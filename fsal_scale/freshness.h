@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
+/**
+ * @file freshness.h
+ * @brief How it is known that what is cached is still true
+ *
+ *     FSAL {
+ *         Name = SCALE;
+ *         Freshness = auto;    # off, ttl, upcall, ask
+ *         Attr_TTL = 60;       # seconds; 0: always ask; -1: for ever
+ *         Name_TTL = 60;
+ *         Negative_TTL = 60;
+ *         FSAL { Name = VFS; }
+ *     }
+ *
+ * off     Nothing is cached for this export.
+ * ttl     What the backend said is taken for true for so many seconds. A
+ *         change through this server shows at once; one made elsewhere, when
+ *         the time is over, or when the directory's change attribute tells of
+ *         it. After a change of one's own a directory is no longer complete,
+ *         for a foreign change might hide behind it; not so where names live
+ *         for ever, for then the administrator vouches that nobody else
+ *         changes anything.
+ * upcall  The backend tells of foreign changes; nothing expires.
+ * ask     Attributes are asked of the backend each time; names are taken for
+ *         true while the directory's change attribute is what it was. For
+ *         backends that have a coherent cache of their own (CEPH).
+ *
+ * Ganesha's MDCACHE, above SCALE, has a time to live of its own: the export's
+ * Attr_Expiration_Time. SCALE hands up what is left of its own, so they do not
+ * add up; but "always ask" (ask, and Attr_TTL = 0) needs it to be 0.
+ */
+#ifndef SCALE_FRESHNESS_H
+#define SCALE_FRESHNESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config_parsing.h"
+
+struct fsal_obj_handle;
+struct mdx_attrs;
+struct scale_export;
+
+enum scale_freshness_mode {
+	SCALE_AUTO,
+	SCALE_OFF,
+	SCALE_TTL,
+	SCALE_UPCALL,
+	SCALE_ASK
+};
+
+/** The times to live, in the engine's milliseconds; 0: never served. */
+struct scale_freshness {
+	enum scale_freshness_mode mode;
+	uint32_t attr_ms;
+	uint32_t name_ms;
+	uint32_t negative_ms;
+};
+
+/** What stands in the FSAL block. */
+struct scale_freshness_config {
+	uint32_t mode;
+	int32_t attr_ttl;
+	int32_t name_ttl;
+	int32_t negative_ttl;
+};
+
+/** "Not said": the export's Attr_Expiration_Time, or 60 s. */
+#define SCALE_TTL_DEFAULT (-2)
+
+/**
+ * @brief Settle on a mode, and check it
+ *
+ * The current export is the one that is being configured.
+ *
+ * @param[in]     cfg       What the administrator wrote
+ * @param[in]     backend   The backend's name
+ * @param[in]     node      For error messages
+ * @param[in,out] err_type  Ganesha's collected errors
+ * @param[out]    fresh     The result
+ *
+ * @return false when the configuration was refused (and reported).
+ */
+bool scale_freshness_settle(const struct scale_freshness_config *cfg,
+			    const char *backend, void *node,
+			    struct config_error_type *err_type,
+			    struct scale_freshness *fresh);
+
+/** @brief Is what MDCACHE sees the same but for times to live? */
+bool scale_freshness_alike(const struct scale_freshness *a,
+			   const struct scale_freshness *b);
+
+/** @brief The name of a mode, as it is written. */
+const char *scale_freshness_name(enum scale_freshness_mode mode);
+
+/**
+ * @brief May a directory stay complete over a change of one's own?
+ *
+ * @return Flags for mdx_changed_name().
+ */
+unsigned int scale_freshness_change_flags(const struct scale_export *exp);
+
+#endif /* SCALE_FRESHNESS_H */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
+/**
+ * @file prefetch.h
+ * @brief Several lookups that miss in one directory fetch all of it
+ *
+ * A directory read with its attributes is one call of a backend, or a few,
+ * where its names looked up one by one are one call each. Whether that is
+ * cheaper depends on the backend (PROXY_V4's readdir makes a lookup for each
+ * entry), so it is measured while running: the time of a lookup, and of a
+ * directory read per name. It is used where a name costs less than half.
+ *
+ * How large a directory is is not known before. As in the ski rental problem,
+ * a directory is read for no longer than twice the time that its lookups have
+ * taken so far: at worst three times is spent what lookups alone would cost,
+ * and soon after that not even that, for after a failure it is tried again
+ * only when four times as many lookups have missed.
+ */
+#ifndef SCALE_PREFETCH_H
+#define SCALE_PREFETCH_H
+
+#include "object.h"
+
+/**
+ * @brief A name was looked up and is not known
+ *
+ * Called without locks; may ask the backend.
+ *
+ * @return true when the directory has been read meanwhile, by us or another:
+ *         look again.
+ */
+bool scale_prefetch(struct scale_export *exp, struct scale_obj *dir);
+
+/**
+ * @brief Measure what something costs the backend
+ *
+ * @param[in,out] average  Nanoseconds each, moving
+ * @param[in]     began    From scale_stats_begin()
+ * @param[in]     things   Looked up or read; 0 measures nothing
+ */
+void scale_prefetch_measure(_Atomic uint64_t *average, uint64_t began,
+			    uint64_t things);
+
+#endif /* SCALE_PREFETCH_H */

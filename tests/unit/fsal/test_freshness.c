@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+/*
+ * How long what is known is taken for true, and what tells that it is not.
+ */
+#include "cached.h"
+
+#include <time.h>
+
+/** Nothing is to expire in a test, if it is not said to. */
+#define LONG "Attr_TTL = 100000; Name_TTL = 100000; Negative_TTL = 100000;"
+
+static struct tree_node *file;
+
+static struct fsal_obj_handle *begin_f(const char *params)
+{
+	struct fsal_obj_handle *f;
+
+	file = tree_make(tree.root, "f", REGULAR_FILE);
+	begin(params);
+	f = find(root, "f");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	return f;
+}
+
+static void grow(uint64_t size)
+{
+	file->size = size;
+	tree_touch(file);
+}
+
+static void test_attr_ttl(void)
+{
+	struct fsal_obj_handle *f = begin_f("Attr_TTL = 10;");
+
+	grow(5);
+	pass_time(9000);
+	COSTS(0, CU_ASSERT_EQUAL(size_of(f), 0));
+	pass_time(1100);
+	COSTS(1, CU_ASSERT_EQUAL(size_of(f), 5));
+	COSTS(0, CU_ASSERT_EQUAL(size_of(f), 5));
+	drop(f);
+	end();
+}
+
+static void test_name_ttl(void)
+{
+	drop(begin_f("Name_TTL = 10; Negative_TTL = 20;"));
+	CU_ASSERT_EQUAL(look(root, "g"), ERR_FSAL_NOENT);
+	tree_make(tree.root, "g", REGULAR_FILE);
+	tree_remove(tree.root, "f");
+	pass_time(9000);
+	COSTS(0, OK(look(root, "f")));
+	COSTS(0, CU_ASSERT_EQUAL(look(root, "g"), ERR_FSAL_NOENT));
+	pass_time(1100);
+	CU_ASSERT_EQUAL(look(root, "f"), ERR_FSAL_NOENT);
+	COSTS(0, CU_ASSERT_EQUAL(look(root, "g"), ERR_FSAL_NOENT));
+	pass_time(10000);
+	OK(look(root, "g"));
+	end();
+}
+
+/* What a listing has taught is not true for longer. */
+static void test_listing_ttl(void)
+{
+	drop(begin_f("Name_TTL = 10; Negative_TTL = 10; Attr_TTL = 10;"));
+	learn(root);
+	tree_make(tree.root, "g", REGULAR_FILE);
+	pass_time(10100);
+	OK(look(root, "g"));
+	CU_ASSERT_EQUAL(list(root), 2);
+	end();
+}
+
+static void test_forever(void)
+{
+	struct fsal_obj_handle *f =
+		begin_f("Attr_TTL = -1; Name_TTL = -1; Negative_TTL = -1;");
+
+	CU_ASSERT_EQUAL(look(root, "g"), ERR_FSAL_NOENT);
+	learn(root);
+	pass_time(1000000000);
+	COSTS(0, CU_ASSERT_EQUAL(size_of(f), 0));
+	COSTS(0, OK(look(root, "f")));
+	COSTS(0, CU_ASSERT_EQUAL(look(root, "g"), ERR_FSAL_NOENT));
+	drop(f);
+	end();
+}
+
+static int32_t life_of(struct fsal_obj_handle *obj)
+{
+	struct fsal_attrlist attrs;
+
+	OK(get(obj, &attrs));
+	return attrs.expire_time_attr;
+}
+
+/* MDCACHE's time to live begins when it is told: it is told what is left. */
+static void test_handed_up(void)
+{
+	struct fsal_obj_handle *f = begin_f("Attr_TTL = 10;");
+	struct fsal_attrlist attrs;
+	struct fsal_obj_handle *again = NULL;
+
+	CU_ASSERT(life_of(f) >= 9 && life_of(f) <= 10);
+	pass_time(4000);
+	CU_ASSERT(life_of(f) >= 5 && life_of(f) <= 6);
+	fsal_prepare_attrs(&attrs, ASKED);
+	OK(root->obj_ops->lookup(root, "f", &again, &attrs).major);
+	CU_ASSERT(attrs.expire_time_attr >= 5 && attrs.expire_time_attr <= 6);
+	drop(again);
+	/* 0 would mean the export's own. */
+	pass_time(5500);
+	CU_ASSERT_EQUAL(life_of(f), 1);
+	pass_time(1000);
+	CU_ASSERT(life_of(f) >= 9 && life_of(f) <= 10);
+	drop(f);
+	end();
+
+	/* Never longer than the export's. */
+	set_expiry(3);
+	f = begin_f("Attr_TTL = 10;");
+	CU_ASSERT_EQUAL(life_of(f), 3);
+	drop(f);
+	end();
+
+	set_expiry(0);
+	f = begin_f("Attr_TTL = 10;");
+	CU_ASSERT_EQUAL(life_of(f), 0);
+	drop(f);
+	end();
+
+	f = begin_f("Attr_TTL = -1;");
+	CU_ASSERT_EQUAL(life_of(f), 60);
+	drop(f);
+	end();
+
+	f = begin_f("Freshness = upcall;");
+	CU_ASSERT_EQUAL(life_of(f), 1);
+	drop(f);
+	end();
+}
+
+/* Without a word, the export's own Attr_Expiration_Time. */
+static void test_default(void)
+{
+	struct fsal_obj_handle *f;
+
+	set_expiry(20);
+	f = begin_f("");
+	grow(5);
+	pass_time(19000);
+	COSTS(0, CU_ASSERT_EQUAL(size_of(f), 0));
+	pass_time(1100);
+	CU_ASSERT_EQUAL(size_of(f), 5);
+	drop(f);
+	end();
+}
+
+static void test_zero(void)
+{
+	struct fsal_obj_handle *f;
+
+	set_expiry(0);
+	f = begin_f("Attr_TTL = 0; Name_TTL = 0; Negative_TTL = 0;");
+	for (int i = 0; i < 3; i++) {
+		grow((uint64_t)i);
+		COSTS(1, CU_ASSERT_EQUAL(size_of(f), (uint64_t)i));
+		COSTS(1, OK(look(root, "f")));
+		COSTS(1, CU_ASSERT_EQUAL(look(root, "g"), ERR_FSAL_NOENT));
+	}
+	CU_ASSERT_EQUAL(list(root), 1);
+	tree_make(tree.root, "g", REGULAR_FILE);
+	CU_ASSERT_EQUAL(list(root), 2);
+	OK(look(root, "g"));
+	drop(f);
+	end();
+}
+
+/* A directory that is not what it was has other names, whatever their life. */
+static void test_foreign_seen(void)
+{
+	struct fsal_attrlist attrs;
+
+	drop(begin_f("Attr_TTL = 1; Name_TTL = 1000; Negative_TTL = 1000;"));
+	OK(get(root, &attrs));
+	learn(root);
+	CU_ASSERT_EQUAL(look(root, "g"), ERR_FSAL_NOENT);
+	pass_time(2000);
+	/* Nothing has happened: names stay. */
+	OK(get(root, &attrs));
+	COSTS(0, CU_ASSERT_EQUAL(look(root, "g"), ERR_FSAL_NOENT));
+
+	tree_make(tree.root, "g", REGULAR_FILE);
+	tree_remove(tree.root, "f");
+	pass_time(2000);
+	OK(get(root, &attrs));
+	OK(look(root, "g"));
+	CU_ASSERT_EQUAL(look(root, "f"), ERR_FSAL_NOENT);
+	CU_ASSERT_EQUAL(list(root), 1);
+	end();
+}
+
+/* --- Freshness = ask ----------------------------------------------------- */
+
+static void test_ask(void)
+{
+	struct fsal_obj_handle *f;
+
+	set_expiry(0);
+	f = begin_f("Freshness = ask;");
+	for (int i = 0; i < 3; i++) {
+		grow((uint64_t)i);
+		COSTS(1, CU_ASSERT_EQUAL(size_of(f), (uint64_t)i));
+		OK(look(root, "f"));
+	}
+	/* A name that does not exist is taken for true while the directory is
+	 * as it was: that is asked.
+	 */
+	CU_ASSERT_EQUAL(look(root, "g"), ERR_FSAL_NOENT);
+	for (int i = 0; i < 3; i++) {
+		tree.calls[TREE_LOOKUP] = 0;
+		CU_ASSERT_EQUAL(look(root, "g"), ERR_FSAL_NOENT);
+		CU_ASSERT(i == 0 || tree.calls[TREE_LOOKUP] == 0);
+	}
+	tree_make(tree.root, "g", REGULAR_FILE);
+	OK(look(root, "g"));
+	drop(f);
+	end();
+}
+
+/* One that has just changed may change again within its clock's grain. */
+static void test_ask_grain(void)
+{
+	set_expiry(0);
+	drop(begin_f("Freshness = ask;"));
+	for (int i = 0; i < 3; i++) {
+		clock_gettime(CLOCK_REALTIME, &tree.root->ctime);
+		tree.calls[TREE_LOOKUP] = 0;
+		CU_ASSERT_EQUAL(look(root, "g"), ERR_FSAL_NOENT);
+		CU_ASSERT_EQUAL(tree.calls[TREE_LOOKUP], 1);
+	}
+	end();
+}
+
+static void test_ask_own_changes(void)
+{
+	set_expiry(0);
+	drop(begin_f("Freshness = ask;"));
+	for (int i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL(look(root, "g"), ERR_FSAL_NOENT);
+	OK(create(root, "g"));
+	OK(look(root, "g"));
+	CU_ASSERT_EQUAL(list(root), 2);
+	/* A foreign change hides behind one's own. */
+	for (int i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL(look(root, "h"), ERR_FSAL_NOENT);
+	tree_make(tree.root, "h", REGULAR_FILE);
+	OK(create(root, "i"));
+	OK(look(root, "h"));
+	end();
+}
+
+/* --- Settings ------------------------------------------------------------ */
+
+static void refused(const char *block, const char *word)
+{
+	char *errors = NULL;
+
+	struct fsal_export *exp = make_export(block, &errors);
+
+	CU_ASSERT_PTR_NULL(exp);
+	if (exp != NULL) {
+		fprintf(stderr, "\n    not refused: %s", block);
+		remove_export(exp);
+	}
+	CU_ASSERT_PTR_NOT_NULL(strstr(errors, word));
+	if (strstr(errors, word) == NULL)
+		fprintf(stderr, "\n    no \"%s\" in: %s", word, errors);
+	free(errors);
+}
+
+static void test_refused(void)
+{
+	refused(SCALE_WITH("Freshness = ask;", "TREE"),
+		"add Attr_Expiration_Time = 0");
+	refused(SCALE_WITH("Attr_TTL = 0;", "TREE"),
+		"add Attr_Expiration_Time = 0");
+	refused(SCALE_WITH("Freshness = upcall;", "VFS"), "write ttl");
+	refused(SCALE_WITH("Freshness = upcall;", "CEPH"), "write ttl");
+	refused(SCALE_WITH("Freshness = soon;", "TREE"), "one of auto");
+	refused(SCALE_WITH("Attr_TTL = -2;", "TREE"), "out of range");
+}
+
+static enum scale_freshness_mode mode_of(const char *block)
+{
+	struct fsal_export *exp = make_export(block, NULL);
+	enum scale_freshness_mode mode;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(exp);
+	mode = scale_export(exp)->fresh.mode;
+	remove_export(exp);
+	return mode;
+}
+
+static void test_auto(void)
+{
+	CU_ASSERT_EQUAL(mode_of(SCALE_WITH("", "VFS")), SCALE_TTL);
+	CU_ASSERT_EQUAL(mode_of(SCALE_WITH("", "CEPH")), SCALE_TTL);
+	CU_ASSERT_EQUAL(mode_of(SCALE_WITH("Freshness = OFF;", "CEPH")),
+			SCALE_OFF);
+	set_expiry(0);
+	CU_ASSERT_EQUAL(mode_of(SCALE_WITH("", "VFS")), SCALE_TTL);
+	CU_ASSERT_EQUAL(mode_of(SCALE_WITH("", "CEPH")), SCALE_ASK);
+	set_expiry(60);
+}
+
+/* Nothing is remembered, and MDCACHE is not told otherwise. */
+static void test_off(void)
+{
+	struct fsal_obj_handle *f = begin_f("Freshness = off;");
+
+	for (int i = 0; i < 3; i++) {
+		grow((uint64_t)i);
+		COSTS(1, CU_ASSERT_EQUAL(size_of(f), (uint64_t)i));
+		CU_ASSERT_EQUAL(life_of(f), 0);
+		COSTS(1, OK(look(root, "f")));
+		COSTS(1, CU_ASSERT_EQUAL(list(root), 1));
+	}
+	drop(f);
+	end();
+}
+
+static void test_update(void)
+{
+	struct fsal_obj_handle *f = begin_f(LONG);
+	char *errors = NULL;
+
+	grow(5);
+	OK(update_export_from(SCALE_WITH("Attr_TTL = 10;", "TREE"), scale,
+			      &errors)
+		   .major);
+	free(errors);
+	/* What is stored from now on lives so long. */
+	evict(f);
+	CU_ASSERT_EQUAL(size_of(f), 5);
+	grow(6);
+	pass_time(11000);
+	CU_ASSERT_EQUAL(size_of(f), 6);
+	CU_ASSERT(FSAL_IS_ERROR(update_export_from(
+		SCALE_WITH("Freshness = off;", "TREE"), scale, &errors)));
+	CU_ASSERT_PTR_NOT_NULL(strstr(errors, "remove the export and add it"));
+	free(errors);
+	CU_ASSERT_EQUAL(size_of(f), 6);
+	drop(f);
+	end();
+}
+
+int main(void)
+{
+	CU_TestInfo tests[] = {
+		{ "attributes expire", test_attr_ttl },
+		{ "names expire", test_name_ttl },
+		{ "listings expire", test_listing_ttl },
+		{ "for ever", test_forever },
+		{ "what is left is handed up", test_handed_up },
+		{ "the export's own", test_default },
+		{ "always ask", test_zero },
+		{ "a foreign change is seen", test_foreign_seen },
+		{ "ask", test_ask },
+		{ "ask: just changed", test_ask_grain },
+		{ "ask: own changes", test_ask_own_changes },
+		{ "what is refused", test_refused },
+		{ "auto", test_auto },
+		{ "off", test_off },
+		{ "an update", test_update },
+		CU_TEST_INFO_NULL,
+	};
+
+	return cunit_main("freshness", cached_setup, tests);
+}
