@@ -6,6 +6,7 @@ Each module has a class with
     start(ns)       start what the backend needs, for a server in Namespace ns
     export(number)  an Export of it
     blocks          configuration blocks of its own
+    modules         FSAL modules of its own, if it has any
     truth           looks at the backend from outside, or None
     root            where the export's root is, seen from the truth
     tail()          logs of what was started, for a failure's report

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-3.0-or-later
-"""Answers questions about a CephFS by libcephfs: ceph-look.py CEPH_CONF.
+"""Looks at a CephFS, or changes it, by libcephfs: ceph-look.py CEPH_CONF.
 
-One JSON list [operation, path] a line comes, {"value"} or {"error"} goes.
+One JSON list [operation, path, argument...] a line comes, {"value"} or
+{"error"} goes.
 Python's own binding gives times in microseconds only, hence ctypes.
 """
 
@@ -97,14 +98,34 @@ class Files:
         count = self._call("readlink", self._mount, path, buffer, 4096)
         return os.fsdecode(buffer.raw[:count])
 
+    def chmod(self, path, mode):
+        self._call("chmod", self._mount, path, mode)
+
+    def truncate(self, path, size):
+        self._call("truncate", self._mount, path, ctypes.c_int64(size))
+
+    def mkdir(self, path):
+        self._call("mkdir", self._mount, path, 0o755)
+
+    def unlink(self, path):
+        self._call("unlink", self._mount, path)
+
+    def rename(self, path, new):
+        self._call("rename", self._mount, path, b"/" + os.fsencode(new))
+
+    def create(self, path):
+        fd = self._call("open", self._mount, path,
+                        os.O_CREAT | os.O_WRONLY, 0o644)
+        self._call("close", self._mount, fd)
+
 
 def main():
     files = Files(sys.argv[1])
     for line in sys.stdin:
-        operation, path = json.loads(line)
+        operation, path, *arguments = json.loads(line)
         try:
             reply = {"value": getattr(files, operation)(
-                b"/" + os.fsencode(path))}
+                b"/" + os.fsencode(path), *arguments)}
         except Exception as error:
             reply = {"error": repr(error)}
         print(json.dumps(reply), flush=True)

@@ -5,13 +5,11 @@ Objects are kept in memory (memstore).  The truth comes from a client of its
 own, by libcephfs.
 """
 
-import json
-import os
 import pathlib
 import subprocess
 import sys
-import threading
 
+from backends.conversation import Conversation
 from harness.ganesha import Export
 from harness.wait import wait_for
 
@@ -58,28 +56,20 @@ class CephTruth:
 
     def __init__(self):
         self._process = None
-        self._lock = threading.Lock()
 
     def start(self, namespace, conf):
-        self._process = namespace.popen(
+        self._process = Conversation(namespace.popen(
             sys.executable, LOOK, conf, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE)
+            stdout=subprocess.PIPE))
 
-    def answer(self, operation, path):
-        with self._lock:
-            self._process.stdin.write(json.dumps(
-                [operation, os.fsdecode(path)]).encode() + b"\n")
-            self._process.stdin.flush()
-            reply = json.loads(self._process.stdout.readline())
-        if "error" in reply:
-            raise RuntimeError(reply["error"])
-        return reply["value"]
+    def answer(self, operation, path, *arguments):
+        return self._process.ask(operation, path, *arguments)
+
+    ask = answer
 
     def stop(self):
         if self._process:
-            self._process.stdin.close()
-            self._process.stdout.close()
-            self._process.wait(10)
+            self._process.stop()
 
 
 class Ceph:
@@ -127,6 +117,12 @@ class Ceph:
     def export(self, export_id=1, pseudo="/ceph"):
         return Export(export_id, pseudo,
                       'FSAL { Name = CEPH; User_Id = "admin"; }')
+
+    def second_client(self):
+        """What changes the file system beside the server."""
+        client = CephTruth()
+        client.start(self.namespace, self.conf)
+        return client
 
     def tail(self):
         parts = []

@@ -9,13 +9,17 @@ import os
 import pathlib
 import stat
 import struct
+import subprocess
+import sys
 
+from backends.conversation import Conversation
 from backends.truth import DirectoryTruth
 from harness.ganesha import Export
 from harness.wait import wait_for
 
 ADDRESS = "10.99.0.1"
 VOLUME = "vol"
+CLIENT = pathlib.Path(__file__).with_name("gluster-client.py")
 # Not the volume's own: each is needed for what NFS shows to be right.  The
 # stat-prefetch translator answers the server from its own stale cache.
 OPTIONS = ("nfs.disable", "on", "performance.stat-prefetch", "off",
@@ -112,6 +116,13 @@ class Gluster:
             f'FSAL {{ Name = GLUSTER; Hostname = "{ADDRESS}"; '
             f'Volume = "{VOLUME}"; '
             f'glfs_log = "{self.rundir}/log/gfapi.log"; }}')
+
+    def second_client(self):
+        """A process that changes the volume, for Conversation."""
+        return Conversation(self.namespace.popen(
+            sys.executable, CLIENT, ADDRESS, VOLUME,
+            self.rundir / "log" / "second.log", stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE))
 
     def tail(self):
         log = self.rundir / "log" / "gfapi.log"

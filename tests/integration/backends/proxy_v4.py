@@ -16,6 +16,8 @@ class ProxyV4:
     name = "PROXY_V4"
     root = ""
     blocks = ()
+    # What the second server makes of root.
+    squash = "No_Root_Squash"
 
     def __init__(self, rundir):
         self.rundir = pathlib.Path(rundir)
@@ -27,9 +29,10 @@ class ProxyV4:
         self.namespace = Namespace(self.rundir / "behind-ns", "behind")
         namespace.link_to(self.namespace)
         self.behind.start(self.namespace)
+        export = self.behind.export(export_id=77, pseudo="/behind")
+        export.squash = self.squash
         self.server = Ganesha(
-            self.namespace, self.rundir / "behind", Stack("stock"),
-            [self.behind.export(export_id=77, pseudo="/behind")],
+            self.namespace, self.rundir / "behind", Stack("stock"), [export],
             Settings(protocols="4")).start()
 
     def export(self, export_id=1, pseudo="/proxy"):

@@ -27,18 +27,20 @@ class Stack:
     """What stands between Ganesha's cache and the backend FSAL.
 
     name: "scale", "null" or "stock" (nothing); module: libfsalscale.so;
-    scale: the lines of the SCALE block.
+    scale: the lines of the SCALE block; options: of its FSAL blocks.
     """
     name: str
     module: pathlib.Path | None = None
     scale: str = ('maxFilesToCache = "20K"; maxStatCache = "50K"; '
                   'pagepool = "64M";')
+    options: str = ""
 
     def wrap(self, backend):
         """The FSAL block of an export whose backend's FSAL block is given."""
         if self.name == "stock":
             return backend
-        return f"FSAL {{ Name = {self.name.upper()}; {backend} }}"
+        options = self.options if self.name == "scale" else ""
+        return f"FSAL {{ Name = {self.name.upper()}; {options} {backend} }}"
 
     def block(self):
         """The stack's own configuration block."""
@@ -56,23 +58,28 @@ class Export:
     access: str = "RW"
     extra: str = ""
     stacked: bool = True
+    squash: str = "No_Root_Squash"
 
     def text(self, stack):
         fsal = stack.wrap(self.fsal) if self.stacked else self.fsal
         return (f'EXPORT {{ Export_Id = {self.export_id}; '
                 f'Path = "{self.path}"; Pseudo = "{self.pseudo}"; '
-                f'Access_Type = {self.access}; Squash = No_Root_Squash; '
+                f'Access_Type = {self.access}; Squash = {self.squash}; '
                 f'SecType = sys; Protocols = {self.protocols}; '
                 f'Transports = TCP; {self.extra}\n\t{fsal}\n}}\n')
 
 
 @dataclass
 class Settings:
-    """Server settings that tests change; the strings are block contents."""
+    """Server settings that tests change; the strings are block contents.
+
+    modules: FSALs besides the distribution's and the one under test.
+    """
     minor_versions: str = "0,1"
     core: str = ""
     nfsv4: str = "Graceless = true; Lease_Lifetime = 20;"
     blocks: list = field(default_factory=list)
+    modules: list = field(default_factory=list)
     log_level: str = "EVENT"
     protocols: str = "3,4"
     nlm: bool = True
@@ -95,17 +102,18 @@ class Ganesha:
         self._plugins()
 
     def _plugins(self):
-        """A folder with the distribution's FSALs and the module under test."""
+        """A folder with the distribution's FSALs and those under test."""
         self.plugins = self.rundir / "plugins"
         self.plugins.mkdir(exist_ok=True)
         for module in stock_plugins().glob("libfsal*.so"):
             link = self.plugins / module.name
             if not link.exists() and module.name != "libfsalscale.so":
                 link.symlink_to(module)
-        if self.stack.module:
-            link = self.plugins / "libfsalscale.so"
+        own = [self.stack.module] if self.stack.module else []
+        for module in [*own, *self.settings.modules]:
+            link = self.plugins / module.name
             if not link.exists():
-                link.symlink_to(self.stack.module.resolve())
+                link.symlink_to(module.resolve())
 
     def text(self):
         """The configuration file's content."""

@@ -21,6 +21,8 @@ class Instance:
             backend.start(self.ns)
             settings = settings or Settings()
             settings.blocks = [*settings.blocks, *backend.blocks]
+            settings.modules = [*settings.modules,
+                                *getattr(backend, "modules", ())]
             self.export = backend.export()
             self.server = Ganesha(self.ns, self.rundir / "server", stack,
                                   exports or [self.export], settings).start()

@@ -84,17 +84,22 @@ class KernelClient:
         threading.Thread(target=self._receive, daemon=True).start()
         threading.Thread(target=self._accept_truth, daemon=True).start()
 
+    def _lines(self):
+        """What the guest sends, until it ends."""
+        with contextlib.suppress(ConnectionError), \
+                self._control.makefile("rb") as lines:
+            yield from lines
+
     def _receive(self):
-        with self._control.makefile("rb") as lines:
-            for line in lines:
-                reply = json.loads(line)
-                future = self._futures.pop(reply["id"], None)
-                if future is None:
-                    continue
-                if "error" in reply:
-                    future.set_exception(GuestFailure(reply["error"]))
-                else:
-                    future.set_result(reply["value"])
+        for line in self._lines():
+            reply = json.loads(line)
+            future = self._futures.pop(reply["id"], None)
+            if future is None:
+                continue
+            if "error" in reply:
+                future.set_exception(GuestFailure(reply["error"]))
+            else:
+                future.set_result(reply["value"])
         self.broken = self.broken or "the guest ended"
         for future in list(self._futures.values()):
             if not future.done():

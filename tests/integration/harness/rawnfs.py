@@ -34,24 +34,31 @@ def read_opaque(data, offset=0):
     return data[start:start + length], start + length + -length % 4
 
 
-class Connection:
-    """One TCP connection with AUTH_SYS as root."""
+def auth_sys(uid=0, gid=0, groups=()):
+    """AUTH_SYS credentials."""
+    body = struct.pack(">I", 0) + opaque(b"tests") + struct.pack(
+        f">{3 + len(groups)}I", uid, gid, len(groups), *groups)
+    return struct.pack(">I", 1) + opaque(body)
 
-    def __init__(self, namespace, port, program, version, timeout=5):
+
+class Connection:
+    """One TCP connection; `credentials` are auth_sys()'s, root's if None."""
+
+    def __init__(self, namespace, port, program, version, timeout=5,
+                 credentials=None):
         self._socket = namespace.connect("127.0.0.1", port)
         self._socket.settimeout(timeout)
         self._program, self._version = program, version
         self._xids = itertools.count(int.from_bytes(os.urandom(3), "big"))
+        # Credentials, and an empty verifier.
+        self._auth = (credentials or auth_sys()) + bytes(8)
 
     def call(self, procedure, arguments):
         """The results' XDR, or GARBAGE_ARGS; NoReply after the timeout."""
         xid = next(self._xids) & 0xffffffff
-        credential = struct.pack(">I", 0) + opaque(b"tests") + struct.pack(
-            ">III", 0, 0, 0)
         message = struct.pack(">IIIIII", xid, 0, 2, self._program,
                               self._version, procedure)
-        message += struct.pack(">I", 1) + opaque(credential)
-        message += struct.pack(">II", 0, 0) + arguments
+        message += self._auth + arguments
         self._socket.sendall(
             struct.pack(">I", 0x80000000 | len(message)) + message)
         while True:
@@ -108,8 +115,12 @@ class Nfs3:
         assert struct.unpack_from(">I", reply)[0] == 0, f"mount of {path}"
         return read_opaque(reply, 4)[0]
 
+    def call(self, procedure, arguments):
+        """The results' XDR of any procedure."""
+        return self._nfs.call(procedure, arguments)
+
     def _status(self, procedure, arguments):
-        reply = self._nfs.call(procedure, arguments)
+        reply = self.call(procedure, arguments)
         if reply == GARBAGE_ARGS:
             return GARBAGE_ARGS, b""
         return struct.unpack_from(">I", reply)[0], reply
