@@ -164,6 +164,7 @@ struct named {
 	struct scale_obj *obj;
 	struct scale_obj *other; /**< found instead; ours */
 	struct scale_ref ref;
+	bool let_go; /**< the backend's object is not kept for later */
 };
 
 static fsal_status_t named_get(struct named *named, struct scale_export *exp,
@@ -174,6 +175,7 @@ static fsal_status_t named_get(struct named *named, struct scale_export *exp,
 
 	named->obj = scale_obj(obj_hdl);
 	named->other = NULL;
+	named->let_go = false;
 	status = scale_ref_get(&named->ref, exp, named->obj, NULL, NULL);
 	if (status.major != ERR_FSAL_STALE)
 		return status;
@@ -190,6 +192,9 @@ static fsal_status_t named_get(struct named *named, struct scale_export *exp,
 static void named_put(struct named *named)
 {
 	scale_ref_put(&named->ref);
+	if (named->let_go)
+		(void)mdx_pool_drop_unused(SCALE.cache,
+					   scale_obj_key(named->obj));
 	if (named->other != NULL)
 		scale_obj_free(named->other);
 }
@@ -383,6 +388,9 @@ static fsal_status_t scale_unlink(struct fsal_obj_handle *dir_hdl,
 		/* A backend's object that is open keeps the file's space. */
 		(void)mdx_pool_drop(SCALE.cache, scale_obj_key(named.obj));
 		mdx_forget(SCALE.cache, scale_obj_key(named.obj));
+	} else if (!FSAL_IS_ERROR(status) && scale_obj_cached(named.obj)) {
+		/* It may have been the last link all the same. */
+		named.let_go = true;
 	}
 	status = scale_use_end(&use, status);
 out:
