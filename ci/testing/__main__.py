@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-3.0-or-later
 """ci/test after its wrapper has looked for root and Python."""
 
+import signal
 import sys
 import time
 import traceback
@@ -48,6 +49,9 @@ def run_part(name, function):
 
 
 def main():
+    # A shell without job control starts what it puts into the background with
+    # interrupts ignored, and everything started from there inherits that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     parts = available()
     wanted = sys.argv[1:]
     if "--list" in wanted:
