@@ -15,9 +15,6 @@ import pytest
 
 from coherence.variants import VARIANTS, Rig
 
-# File descriptors that may be open when the tree is empty again.
-MORE_FDS = 8
-
 
 def cases():
     for variant in VARIANTS:
@@ -37,7 +34,7 @@ def test_coherence(variant, stack, folder, report):
         rig.quiet()
         rig.run.audit()
         rig.run.clear()
-        assert rig.count_fds() <= rig.fds + MORE_FDS, "open files are left"
+        assert not rig.leftovers()
         server = rig.instance.server
         assert server.running and not server.crashes()
     finally:

@@ -18,7 +18,7 @@ from backends.fault import FaultOver
 from backends.proxy_v4 import ProxyV4
 from coherence.served import BUDGET, stop
 from coherence.variants import ASIDE, EXPIRY, FOREVER, MDCACHE, NFSV4
-from harness.answers import ACCES, NOENT, OK, PERM
+from harness.answers import DENIED, NOENT, OK, PERM
 from harness.ganesha import Settings
 from harness.instance import Instance
 from harness.nfs import VERSIONS, connect
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.xdist_group("credentials")
 ALICE, BOB, ROOT = 1000, 1001, 0
 # Whom the second server refuses what is Alice's alone.
 OTHERS = {"bob": BOB, "squashed-root": ROOT}
-REFUSED = {ACCES, PERM}
+REFUSED = {DENIED, PERM}
 # Alice's directories by their mode, made before the server starts: so what it
 # knows of them it was told while a test ran.
 PREPARED = {0o700: 30, 0o711: 6, 0o744: 6}

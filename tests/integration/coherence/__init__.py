@@ -10,5 +10,6 @@
 
 A run is told by its variant, its seed and its number of steps.  The next step
 is chosen from the model alone, so a run of single steps repeats itself; one
-with steps at once is repeated from the trace that a failure leaves.
+with steps at once is repeated, as near as their order allows, from the trace
+that a failure leaves.
 """

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-3.0-or-later
 """Random steps, few names in few directories, so that they meet."""
 
+import itertools
+
 from coherence.model import ROOT
 from harness.answers import (DIRECTORY, EXCLUSIVE, GUARDED, LINK, REGULAR,
                              UNCHECKED)
@@ -18,7 +20,8 @@ READS = {"getattr": 14, "access": 3, "lookup": 18, "lookup_parent": 3,
 CHANGES = {"create": 11, "write": 7, "truncate": 3, "setattr": 6, "mkdir": 4,
            "symlink": 3, "mkfifo": 1, "remove": 11, "rename": 10, "link": 4,
            "open": 3, "close": 2, "read_open": 2, "write_open": 2}
-GROWING = {"create", "mkdir", "symlink", "mkfifo", "link"}
+MAKING = {"create", "mkdir", "symlink", "mkfifo"}
+GROWING = {*MAKING, "link"}
 
 
 class Nothing(Exception):
@@ -36,6 +39,7 @@ class Generator:
                  wrong_kinds=True):
         self.clients = clients
         self.wrong_kinds = wrong_kinds
+        self._numbers = itertools.count(1)
         self.most_nodes = most_nodes
         self.reads, self.changes = reads, changes
 
@@ -60,6 +64,8 @@ class Generator:
                 step = getattr(choice, op)()
             except Nothing:
                 continue
+            if op in MAKING:
+                step["new"] = next(self._numbers)
             return {"op": op, "client": number, **step}
 
 

@@ -9,15 +9,15 @@ alone decides (times, inode numbers, sizes of directories) is not in here.
 
 from dataclasses import dataclass, field
 
-from harness.answers import (BADHANDLE, BADTYPE, DIRECTORY, EXIST, FIFO,
-                             INVAL, ISDIR, LINK, NO_REPLY, NOENT,
-                             NOTDIR, NOTEMPTY, NXIO, OK, PERM, REGULAR,
-                             STALE, SYMLINK, UNCHECKED, WRONG_TYPE)
+from harness.answers import (BADHANDLE, BADTYPE, DIRECTORY, EXIST, FIFO, INVAL,
+                             ISDIR, LINK, NOENT, NOTDIR, NOTEMPTY, NO_REPLY,
+                             NXIO, OK, PERM, REGULAR, SERVERFAULT, STALE,
+                             SYMLINK, UNCHECKED, WRONG_TYPE)
 
 ROOT = 0
 # The answers about an object that is gone.  Ganesha does not answer at all to
-# some that come just after the removal.
-GONE = frozenset((STALE, BADHANDLE, NOENT, NO_REPLY))
+# some that come just after the removal, or by version 4 SERVERFAULT.
+GONE = frozenset((STALE, BADHANDLE, NOENT, NO_REPLY, SERVERFAULT))
 NO_ERROR = frozenset((OK,))
 NOT_A_FILE = frozenset((INVAL, ISDIR, EXIST, SYMLINK, WRONG_TYPE, BADTYPE,
                         NXIO, NOENT))
@@ -68,13 +68,11 @@ class Model:
 
     def __init__(self):
         self.nodes = {ROOT: Node(ROOT, DIRECTORY, {(ROOT, b"")}, {})}
-        self.next = 1
 
     def copy(self):
         other = Model.__new__(Model)
         other.nodes = {number: node.copy()
                        for number, node in self.nodes.items()}
-        other.next = self.next
         return other
 
     def live(self, kind=None):
@@ -133,11 +131,12 @@ class Model:
             return None, Expected(GONE, gone=True)
         return node, None
 
-    def _add(self, directory, name, kind, **values):
-        node = Node(self.next, kind, {(directory.number, name)}, **values)
-        self.next += 1
+    def _add(self, directory, step, kind, **values):
+        """The object that a step makes, by the number that it brings."""
+        node = Node(step["new"], kind, {(directory.number, step["name"])},
+                    **values)
         self.nodes[node.number] = node
-        directory.children[name] = node.number
+        directory.children[step["name"]] = node.number
         return node
 
     def _drop(self, directory, name):
@@ -222,7 +221,7 @@ class Model:
         name = step["name"]
         child = directory.children.get(name)
         if child is None:
-            node = self._add(directory, name, REGULAR)
+            node = self._add(directory, step, REGULAR)
             return Expected(NO_ERROR, node.number, (directory.number,))
         node = self.nodes[child]
         if node.type != REGULAR:
@@ -242,7 +241,7 @@ class Model:
             return gone
         if step["name"] in directory.children:
             return Expected(frozenset((EXIST,)))
-        node = self._add(directory, step["name"], kind, **values)
+        node = self._add(directory, step, kind, **values)
         return Expected(NO_ERROR, node.number, (directory.number,))
 
     def _mkdir(self, step):

@@ -58,7 +58,8 @@ class Run:
         self.most_changes = most_changes
         self.steps = self.requests = 0
         self.failed = 0
-        self._trace = []        # (text of the answer or "", [steps])
+        # What was done, as text, and its steps and then questions.
+        self._trace = []
         self._pool = ThreadPoolExecutor(len(clients))
 
     def close(self):
@@ -121,11 +122,34 @@ class Run:
     _audited = 0
 
     def _replay_one(self, steps):
-        rng = random.Random(len(self._trace))
-        if len(steps) > 1:
-            self._at_once(steps)
+        """An entry of the trace: what was done, and the questions then.
+
+        Left out is what cannot be done, for steps that are made at once may
+        have another outcome than they had.
+        """
+        done = [step for step in steps
+                if not step.get("asked") and self._possible(step)]
+        if len(done) > 1:
+            self._at_once(done)
         else:
-            self._alone(steps[0], rng)
+            self.steps += len(done)
+            self._note([])
+            for step in done:
+                self._make(step, again=True)
+        for step in steps:
+            if step.get("asked") and self._possible(step):
+                self._make(step)
+        self._forget_ghosts()
+
+    def _possible(self, step):
+        """The client can name the step's objects."""
+        client = self.clients[step["client"]]
+        for key in ("node", "directory", "to_directory"):
+            node = self.model.nodes.get(step.get(key, ROOT))
+            if node is None or node.gone and not client.knows(node.number):
+                return False
+        return step["op"] not in ("close", "read_open", "write_open") \
+            or step["node"] in client.opened
 
     def _note(self, steps):
         self._trace.append(["", steps])
@@ -143,7 +167,8 @@ class Run:
                 node = self.model.nodes[value]
                 where = b"gone" if node.gone else self.model.path(value)
                 words.append(f"{key}={value}({short(where)})")
-            elif key not in ("op", "client", "any", "verifier"):
+            elif key not in ("op", "client", "any", "verifier", "asked",
+                             "new"):
                 words.append(f"{key}={short(value)}")
         return " ".join(words)
 
@@ -164,8 +189,13 @@ class Run:
                 return (node.children or {}).get(step[name])
         return None
 
-    def _make(self, step):
-        """Make one step, with nothing at the same time, and judge it."""
+    def _make(self, step, again=False):
+        """Make one step, with nothing at the same time, and judge it.
+
+        `again` if it is one of a trace.
+        """
+        if step.get("asked") or again:
+            self._trace[-1][1].append(step)
         client = self.clients[step["client"]]
         self.requests += 1
         self._noted(self._describe(step))
@@ -264,7 +294,7 @@ class Run:
                 and (not gone or client.knows(node))]
         if able:
             share = [self.clients[number].share for number in able]
-            self._make({**question,
+            self._make({**question, "asked": True,
                         "client": rng.choices(able, share)[0]})
 
     # Several at once.
@@ -272,7 +302,7 @@ class Run:
     def _at_once(self, steps):
         self.steps += len(steps)
         self.requests += len(steps)
-        self._note(steps)
+        self._note(list(steps))
         fileids = fileids_of(self.model, self.oracle)
         for step in steps:
             self._noted("together " + self._describe(step))
@@ -326,7 +356,7 @@ class Run:
                                   "plus": True, "most": 8192})
             questions += self._content_of(number)
             for question in questions:
-                self._make({**question, "client": client})
+                self._make({**question, "asked": True, "client": client})
             self._trace[-1][0] = f"audit by {self.clients[client].name}"
 
     def _clear(self):

@@ -10,7 +10,8 @@ import itertools
 from coherence.generate import NAMES
 from coherence.model import ROOT
 from coherence.oracle import ModelOracle, Wrong
-from harness.answers import NOENT, OK, REGULAR, STALE
+from harness.answers import (NO_REPLY, NOENT, OK, REGULAR, SERVERFAULT,
+                             STALE)
 
 # What clients do together.  The steps of one that goes by paths must not
 # depend on more than one look at the name.
@@ -22,7 +23,8 @@ BY_PATH = {"lookup": 4, "readdir": 3, "mkdir": 2, "remove": 2}
 
 # What may be answered, the step done or not, when its object was found by a
 # name and removed before all was done.
-OVERTAKEN = {"readdir": (NOENT, STALE), "lookup": (STALE,)}
+OVERTAKEN = {"readdir": (NOENT, STALE, SERVERFAULT, NO_REPLY),
+             "lookup": (STALE, SERVERFAULT, NO_REPLY)}
 OVERTAKEN.update(dict.fromkeys(
     ("create", "mkdir", "symlink", "mkfifo", "link"), (NOENT, STALE)))
 OVERTAKEN.update(dict.fromkeys(("remove", "rename"), (STALE,)))

@@ -84,6 +84,9 @@ class Noise(threading.Thread):
                 return
 
     def stop(self):
+        """No more of them; raises what ended them before."""
         self._end.set()
         self.join()
         self._control.close()
+        if self.error:
+            raise self.error

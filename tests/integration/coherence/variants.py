@@ -17,7 +17,7 @@ from coherence.oracle import DirectoryOracle, ModelOracle
 from coherence.pathclients import KernelMount, Outside
 from coherence.told import Noise, Told
 from coherence.run import Run
-from harness.answers import ACCES, BAD_STATEID, DELAY, IO, SERVERFAULT
+from harness.answers import BAD_STATEID, DELAY, DENIED, IO, SERVERFAULT
 from harness.ganesha import Settings
 from harness.instance import Instance
 from harness.nfs3 import Client3
@@ -38,6 +38,11 @@ MDCACHE = {FIRST: "Entries_HWMark = 1;",
            ASIDE: "Entries_HWMark = 1; Dir_Chunk = 0;", KEEPS: ""}
 EXPIRY = {FIRST: "", ASIDE: "Attr_Expiration_Time = 0;",
           KEEPS: "Attr_Expiration_Time = 0;"}
+# What may be held when the tree is empty again: file descriptors more than at
+# the beginning, and handles of the backend's, the roots' among them.
+MORE_FDS, MOST_HANDLES = 8, 16
+# Seconds after which version 3 will have no answer.
+SILENCE = 10
 NFSV4 = "Graceless = true; Lease_Lifetime = 120;"
 
 # As long as the default is; but that is the export's Attr_Expiration_Time, and
@@ -51,13 +56,13 @@ ASK = "Freshness = ttl; Attr_TTL = 0; Name_TTL = 0; Negative_TTL = 0;"
 # it does not keep holes.
 MEM_CHANGES = {op: weight for op, weight in CHANGES.items() if op in (
     "create", "setattr", "mkdir", "symlink", "mkfifo")}
-# What a request may be answered when FAULT fails one of its calls; ACCES is
+# What a request may be answered when FAULT fails one of its calls; DENIED is
 # version 4's READDIR's, without an entry's attributes, and BAD_STATEID that of
 # an OPEN_CONFIRM whose file could not be found.
-INJECTED = frozenset((IO, SERVERFAULT, DELAY, ACCES, BAD_STATEID))
-FAULTS = (("lookup,getattrs,readdir,create_handle,readlink", "IO", 0.01),
+INJECTED = frozenset((IO, SERVERFAULT, DELAY, DENIED, BAD_STATEID))
+FAULTS = (("lookup,getattrs,readdir,create_handle,readlink", "IO", 0.04),
           ("mkdir,symlink,mknode,link,rename,unlink,setattr2,open2",
-           "IO", 0.03))
+           "IO", 0.12))
 DELAYS = ("lookup,getattrs,readdir,unlink,rename,open2,mkdir", 700)
 
 
@@ -185,7 +190,8 @@ class Rig:
         handles = {}
         for pseudo in variant.pseudos:
             for version in variant.raw:
-                nfs = Client3(ns) if version == "3" else Client4(ns, version)
+                nfs = Client3(ns, SILENCE) if version == "3" \
+                    else Client4(ns, version)
                 table = handles.setdefault((version, pseudo), Handles())
                 self.clients.append(HandleClient(nfs, pseudo, table))
         pseudo = variant.pseudos[0]
@@ -218,8 +224,28 @@ class Rig:
             with control.makefile("rb") as answer:
                 return json.loads(answer.readline())["cache"]["usage"]
 
+    def leftovers(self):
+        """What is still held when the tree is empty again, in words."""
+        found = []
+        fds = self.count_fds()
+        if fds > self.fds + MORE_FDS:
+            found.append(f"{fds} open files, {self.fds} at the beginning")
+        if self.instance.server.stack.name != "scale":
+            return found
+        usage = self.usage()
+        if usage["pinned"]:
+            found.append(f"{usage['pinned']} entries in use")
+        # What was removed by a request that failed, or beside the server, may
+        # stay for its time.
+        known = self.variant.backend != "FAULT" and not self.variant.outside
+        if known and usage["handles"] > MOST_HANDLES:
+            found.append(f"{usage['handles']} handles of the backend's")
+        return found
+
     def quiet(self):
-        """No more errors and delays."""
+        """No more errors, delays and needless up-calls."""
+        if self.noise:
+            self.noise.stop()
         if self.variant.backend == "FAULT":
             with self.backend.control() as control:
                 control.clear()
