@@ -290,6 +290,9 @@ static struct io *io_begin(struct fsal_obj_handle *obj_hdl, bool writing,
 		done_cb(obj_hdl, status, arg, caller_arg);
 		return NULL;
 	}
+	/* Used for its data: it belongs in the file tier. */
+	if (scale_obj_cached(io->use.obj))
+		(void)mdx_promote(SCALE.cache, scale_obj_key(io->use.obj));
 	if (writing) {
 		scale_change_begin(&io->ch, io->use.call.exp);
 		scale_change_obj(&io->ch, io->use.obj);
