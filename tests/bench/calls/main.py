@@ -17,7 +17,7 @@ from backends.fault import FaultOver, tree_block
 from backends.vfs import Vfs
 from harness.ganesha import Export
 from nfsbench import options
-from nfsbench.servers import (FOR_EVER, SMALL_MDCACHE, Bed, null, scale,
+from nfsbench.servers import (SMALL_MDCACHE, TOLD, Bed, null, scale,
                               stock)
 from nfsbench.syscalls import traced
 from rows import CHANGED, FEW, LARGE, Rows
@@ -165,7 +165,7 @@ class Benchmark:
 
     def arrived_with_large_mdcache(self, bed):
         """Per GETATTR: none, for MDCACHE has all objects."""
-        with bed.running(scale(FOR_EVER), self.exports()) as server:
+        with bed.running(scale(TOLD), self.exports()) as server:
             with self.backend.control() as fault:
                 measurement = Measurement(server, fault, self.folder, True)
                 measurement.prepare()
@@ -181,7 +181,7 @@ def measure(arguments, report, folder):
         populate(benchmark.files.directory)
         theirs = benchmark.measure(bed, stock(), False)
         control = benchmark.measure(bed, null(), True)
-        ours = benchmark.measure(bed, scale(FOR_EVER), True)
+        ours = benchmark.measure(bed, scale(TOLD), True)
         hot = benchmark.arrived_with_large_mdcache(bed)
     tell(report, theirs, control, ours, hot)
 

@@ -72,6 +72,7 @@ def prepare(server):
 def measure_rates(arguments, report, folder, label, mdcache):
     """One comparison, with one setting of MDCACHE."""
     rounds, seconds = (5, 0.5) if arguments.quick else (25, 1)
+    rounds = arguments.rounds or rounds
     stacks = {"stock": stock(), "scale": scale(FOR_EVER),
               "control": scale(ALWAYS_ASK)}
     rates = {stack: {name: [] for name in operations(0)} for stack in stacks}
@@ -129,6 +130,8 @@ def main():
     parser = options.parser("hot", __doc__.splitlines()[0])
     parser.add_argument("--part", choices=("rates", "memory"),
                         help="only this part")
+    parser.add_argument("--rounds", type=int, metavar="N",
+                        help="of each comparison, instead of 25 or 5")
     options.run("hot", parser.parse_args(), measure)
 
 

@@ -14,7 +14,7 @@ from backends.vfs import Vfs
 from harness.ganesha import Export
 from nfsbench.far import FarProxyV4
 from nfsbench.load import names
-from nfsbench.servers import stock
+from nfsbench.servers import NO_EXPIRY, stock
 
 FILES = 1000
 # Where up-calls tell of foreign changes memory answers for the backend; by TTL
@@ -31,6 +31,7 @@ class Place:
     directory = "names"
     targets = TOLD
     options = ""    # of SCALE in the export
+    extra = ""      # of the export, whatever the stack
 
     def __init__(self, folder, below):
         self.folder = folder
@@ -41,6 +42,7 @@ class Place:
     def exports(self, slower):
         """The one with the names first; FAULT is in only if it has to be."""
         export = self.below.export()
+        export.extra = self.extra
         if slower:
             export.fsal = over(export.fsal)
         return [export]
@@ -117,10 +119,12 @@ class ProxyPlace(Place):
 
 
 class CephPlace(Place):
-    """CEPH; libcephfs is asked each time, for it knows."""
+    """CEPH; libcephfs is asked each time, for it knows, also by stock."""
 
-    label = "CEPH"
+    label = "CEPH, always asked"
     targets = ASKED
+    options = "Freshness = ask;"
+    extra = NO_EXPIRY
 
     def __init__(self, folder):
         super().__init__(folder, Ceph(folder))
@@ -129,7 +133,8 @@ class CephPlace(Place):
 class GlusterPlace(Place):
     """GLUSTER, which sends up-calls."""
 
-    label = "GLUSTER"
+    label = "GLUSTER, up-calls"
+    options = "Freshness = upcall;"
 
     def __init__(self, folder):
         super().__init__(folder, Gluster(folder))

@@ -2,7 +2,6 @@
 """Servers to be measured: stock, with SCALE, with FSAL_NULL in its place."""
 
 import contextlib
-import dataclasses
 import os
 import pathlib
 import subprocess
@@ -18,39 +17,31 @@ from nfsbench.load import Load
 SMALL_MDCACHE = ("MDCACHE { Entries_HWMark = 1; Chunks_HWMark = 1; "
                  "LRU_Run_Interval = 1; Entries_Release_Size = 1000000; }")
 FOR_EVER = "Freshness = ttl; Attr_TTL = -1; Name_TTL = -1; Negative_TTL = -1;"
+# What is known stays so until the backend tells otherwise, one's own changes
+# included; FAULT tells when it is told to.
+TOLD = "Freshness = upcall;"
 ALWAYS_ASK = "Freshness = ttl; Attr_TTL = 0; Name_TTL = 0; Negative_TTL = 0;"
 # An export that always asks must say so to MDCACHE, too.
 NO_EXPIRY = "Attr_Expiration_Time = 0;"
 SECONDS_TO_END = 3
 
 
-@dataclasses.dataclass
-class BenchStack(Stack):
-    """A Stack whose SCALE has options of its own in each export."""
-    export_options: str = ""
-
-    def wrap(self, backend):
-        if self.name != "scale":
-            return super().wrap(backend)
-        return f"FSAL {{ Name = SCALE; {self.export_options} {backend} }}"
-
-
 def stock():
     """Ganesha as the distribution has it."""
-    return BenchStack("stock")
+    return Stack("stock")
 
 
 def null():
     """FSAL_NULL in SCALE's place: a stacked FSAL that caches nothing."""
-    return BenchStack("null")
+    return Stack("null")
 
 
 def scale(options="", *, files="200K", stats="400K", pagepool="512M"):
     """SCALE with `options` in the exports' FSAL blocks."""
-    return BenchStack(
+    return Stack(
         "scale", pathlib.Path(os.environ["SCALE_MODULE"]),
-        f'maxFilesToCache = "{files}"; maxStatCache = "{stats}"; '
-        f'pagepool = "{pagepool}";', options)
+        scale=f'maxFilesToCache = "{files}"; maxStatCache = "{stats}"; '
+              f'pagepool = "{pagepool}";', options=options)
 
 
 class Running:
