@@ -164,7 +164,6 @@ struct named {
 	struct scale_obj *obj;
 	struct scale_obj *other; /**< found instead; ours */
 	struct scale_ref ref;
-	bool let_go; /**< the backend's object is not kept for later */
 };
 
 static fsal_status_t named_get(struct named *named, struct scale_export *exp,
@@ -175,7 +174,6 @@ static fsal_status_t named_get(struct named *named, struct scale_export *exp,
 
 	named->obj = scale_obj(obj_hdl);
 	named->other = NULL;
-	named->let_go = false;
 	status = scale_ref_get(&named->ref, exp, named->obj, NULL, NULL);
 	if (status.major != ERR_FSAL_STALE)
 		return status;
@@ -192,9 +190,6 @@ static fsal_status_t named_get(struct named *named, struct scale_export *exp,
 static void named_put(struct named *named)
 {
 	scale_ref_put(&named->ref);
-	if (named->let_go)
-		(void)mdx_pool_drop_unused(SCALE.cache,
-					   scale_obj_key(named->obj));
 	if (named->other != NULL)
 		scale_obj_free(named->other);
 }
@@ -342,17 +337,28 @@ static fsal_status_t scale_rename(struct fsal_obj_handle *obj_hdl,
 	return status;
 }
 
-/* A file that has one link only is gone for good. */
-static bool last_link(const struct scale_obj *obj)
+/* A file that has one link only is gone for good. The backend is asked where
+ * that is not known: what is kept of a file that is gone would keep its space.
+ */
+static bool last_link(struct scale_export *exp, struct scale_obj *obj)
 {
+	struct fsal_attrlist attrs;
 	struct mdx_answer answer;
+	fsal_status_t status;
+	bool last;
 
 	if (obj->obj.type == DIRECTORY)
 		return true;
-	return scale_obj_cached(obj) &&
-	       mdx_get(SCALE.cache, scale_obj_key(obj), MDX_NLINK, &answer) ==
-		       0 &&
-	       answer.attrs.nlink == 1;
+	if (!scale_obj_cached(obj))
+		return false;
+	if (mdx_get(SCALE.cache, scale_obj_key(obj), MDX_NLINK, &answer) == 0)
+		return answer.attrs.nlink == 1;
+	fsal_prepare_attrs(&attrs, scale_attrs_to_fetch(exp, ATTR_NUMLINKS));
+	status = scale_fetch_attrs(exp, obj, &attrs);
+	last = !FSAL_IS_ERROR(status) && (attrs.valid_mask & ATTR_NUMLINKS) &&
+	       attrs.numlinks == 1;
+	fsal_release_attrs(&attrs);
+	return last;
 }
 
 static fsal_status_t scale_unlink(struct fsal_obj_handle *dir_hdl,
@@ -370,10 +376,10 @@ static fsal_status_t scale_unlink(struct fsal_obj_handle *dir_hdl,
 	status = named_get(&named, exp, obj_hdl, scale_obj(dir_hdl), name);
 	if (FSAL_IS_ERROR(status))
 		return status;
+	last = last_link(exp, named.obj);
 	status = scale_use_begin(&use, dir_hdl, SCALE_OP_UNLINK);
 	if (FSAL_IS_ERROR(status))
 		goto out;
-	last = last_link(named.obj);
 	scale_change_begin(&ch, exp);
 	scale_change_obj(&ch, named.obj);
 	scale_change_obj(&ch, use.obj);
@@ -388,13 +394,15 @@ static fsal_status_t scale_unlink(struct fsal_obj_handle *dir_hdl,
 		/* A backend's object that is open keeps the file's space. */
 		(void)mdx_pool_drop(SCALE.cache, scale_obj_key(named.obj));
 		mdx_forget(SCALE.cache, scale_obj_key(named.obj));
-	} else if (!FSAL_IS_ERROR(status) && scale_obj_cached(named.obj)) {
-		/* It may have been the last link all the same. */
-		named.let_go = true;
 	}
 	status = scale_use_end(&use, status);
 out:
 	named_put(&named);
+	/* MEM's files live while anybody has a reference, and the pool gives
+	 * them back on its own thread.
+	 */
+	if (exp->lends_handles && exp->cached)
+		mdx_quiesce(SCALE.cache);
 	return status;
 }
 
