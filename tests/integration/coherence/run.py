@@ -281,7 +281,8 @@ class Run:
             return []
         if node.type == DIRECTORY:
             return [{"op": "lookup_parent", "directory": number}] \
-                if number != ROOT else []
+                if number != ROOT \
+                and "lookup_parent" in self.generator.reads else []
         op = {REGULAR: "read", LINK: "readlink"}.get(node.type)
         return [{"op": op, "node": number}] if op else []
 

@@ -11,7 +11,7 @@ from backends.fault import FaultOver
 from backends.mem import Mem
 from backends.vfs import Vfs
 from coherence.clients import HandleClient, Handles
-from coherence.generate import CHANGES
+from coherence.generate import CHANGES, READS
 from coherence.libnfs import LibNfs
 from coherence.oracle import DirectoryOracle, ModelOracle
 from coherence.pathclients import KernelMount, Outside
@@ -175,6 +175,11 @@ class Rig:
         faulty = variant.backend == "FAULT"
         extra = {"changes": variant.changes} if variant.changes else {}
         extra["wrong_kinds"] = not faulty
+        if faulty:
+            # MDCACHE keeps the parent of a directory whose move was done and
+            # answered with an error.
+            extra["reads"] = {op: weight for op, weight in READS.items()
+                              if op != "lookup_parent"}
         self.run = Run(self.clients, oracle, seed, variant.together,
                        INJECTED if faulty else frozenset(),
                        variant.most_changes, **extra)
@@ -233,7 +238,8 @@ class Rig:
         if self.instance.server.stack.name != "scale":
             return found
         usage = self.usage()
-        if usage["pinned"]:
+        # After an injected error a state may go with its object only.
+        if usage["pinned"] and self.variant.backend != "FAULT":
             found.append(f"{usage['pinned']} entries in use")
         # What was removed by a request that failed, or beside the server, may
         # stay for its time.
