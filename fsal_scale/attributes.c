@@ -13,7 +13,6 @@ fsal_status_t scale_fetch_attrs(struct scale_export *exp, struct scale_obj *obj,
 {
 	uint64_t ticket = scale_ticket(exp);
 	struct scale_call call;
-	struct mdx_attrs store;
 	struct scale_ref ref;
 	fsal_status_t status;
 	bool fetched;
@@ -29,14 +28,8 @@ fsal_status_t scale_fetch_attrs(struct scale_export *exp, struct scale_obj *obj,
 	if (status.major == ERR_FSAL_STALE)
 		scale_obj_gone(exp, obj);
 	if (!FSAL_IS_ERROR(status) && scale_obj_cached(obj) &&
-	    exp->fresh.mode != SCALE_OFF &&
-	    attrs->valid_mask != ATTR_RDATTR_ERR) {
-		atomic_fetch_or_explicit(&exp->provided, attrs->valid_mask,
-					 memory_order_relaxed);
-		scale_attrs_to_cache(attrs, &obj->obj, &store);
-		scale_store_attrs(exp, ticket, scale_obj_key(obj), &store);
-		scale_attrs_drop(&store);
-	}
+	    exp->fresh.mode != SCALE_OFF)
+		scale_learn_attrs(exp, ticket, obj, attrs);
 	scale_ref_put(&ref);
 	return status;
 }

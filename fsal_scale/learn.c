@@ -3,6 +3,7 @@
 
 #include <xxhash.h>
 
+#include "attrs.h"
 #include "cache.h"
 
 /* An object's change attribute that is not what it was tells of a change that
@@ -23,8 +24,8 @@ static bool foreign_change(const struct scale_export *exp, struct mdx_key key,
 	return exp->fresh.mode == SCALE_ASK;
 }
 
-void scale_store_attrs(struct scale_export *exp, uint64_t ticket,
-		       struct mdx_key key, const struct mdx_attrs *attrs)
+static void store_attrs(struct scale_export *exp, uint64_t ticket,
+			struct mdx_key key, const struct mdx_attrs *attrs)
 {
 	bool directory = attrs->type == DIRECTORY;
 	bool foreign;
@@ -51,6 +52,21 @@ void scale_store_attrs(struct scale_export *exp, uint64_t ticket,
 	mdx_invalidate(SCALE.cache, key,
 		       (MDX_ACL | MDX_LINK | MDX_PARENT) & ~attrs->valid);
 	scale_stats_invalidation(exp->stats, SCALE_SOURCE_FOREIGN_SEEN);
+}
+
+void scale_learn_attrs(struct scale_export *exp, uint64_t ticket,
+		       const struct scale_obj *obj,
+		       const struct fsal_attrlist *said)
+{
+	struct mdx_attrs attrs;
+
+	if (said->valid_mask == 0 || said->valid_mask == ATTR_RDATTR_ERR)
+		return;
+	atomic_fetch_or_explicit(&exp->provided, said->valid_mask,
+				 memory_order_relaxed);
+	scale_attrs_to_cache(said, &obj->obj, &attrs);
+	store_attrs(exp, ticket, scale_obj_key(obj), &attrs);
+	scale_attrs_drop(&attrs);
 }
 
 void scale_store_name(struct scale_export *exp, uint64_t ticket,

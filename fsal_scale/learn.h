@@ -40,13 +40,14 @@ static inline uint64_t scale_ticket(const struct scale_export *exp)
 }
 
 /**
- * @brief Store attributes
+ * @brief Store what the backend said of an object, unless that is nothing
  *
  * Where foreign changes are not announced, a directory's change attribute that
  * is not what it was tells of one: its names are forgotten.
  */
-void scale_store_attrs(struct scale_export *exp, uint64_t ticket,
-		       struct mdx_key key, const struct mdx_attrs *attrs);
+void scale_learn_attrs(struct scale_export *exp, uint64_t ticket,
+		       const struct scale_obj *obj,
+		       const struct fsal_attrlist *said);
 
 /** @brief Store that a name exists, or with @a child NULL that it does not. */
 void scale_store_name(struct scale_export *exp, uint64_t ticket,

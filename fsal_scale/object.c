@@ -155,22 +155,6 @@ static bool cacheable(struct scale_export *exp, const struct scale_found *found,
 	return wire_in_key(exp, sub, key);
 }
 
-static void remember(struct scale_export *exp, const struct scale_found *found,
-		     struct mdx_key key)
-{
-	struct mdx_attrs attrs;
-
-	if (found->attrs == NULL || found->ticket == 0 ||
-	    found->attrs->valid_mask == 0 ||
-	    found->attrs->valid_mask == ATTR_RDATTR_ERR)
-		return;
-	atomic_fetch_or_explicit(&exp->provided, found->attrs->valid_mask,
-				 memory_order_relaxed);
-	scale_attrs_to_cache(found->attrs, found->sub, &attrs);
-	scale_store_attrs(exp, found->ticket, key, &attrs);
-	scale_attrs_drop(&attrs);
-}
-
 /* The object, without a place for the backend's. */
 static struct scale_obj *adopt(struct scale_export *exp,
 			       const struct scale_found *found, bool *cached)
@@ -192,7 +176,9 @@ static struct scale_obj *adopt(struct scale_export *exp,
 	self->obj.fs = sub->fs;
 	if (*cached) {
 		learn_fs(exp, sub);
-		remember(exp, found, scale_obj_key(self));
+		if (found->attrs != NULL && found->ticket != 0)
+			scale_learn_attrs(exp, found->ticket, self,
+					  found->attrs);
 	}
 	return self;
 }
