@@ -71,6 +71,9 @@ struct sw_task {
 
 void sw_task_set(struct sw_loop *loop, struct sw_task *task);
 
+/* Takes it away; it may be not set. */
+void sw_task_cancel(struct sw_loop *loop, struct sw_task *task);
+
 /* A file descriptor that the loop watches. */
 struct sw_watch {
 	/* events: EPOLLIN, EPOLLOUT, EPOLLERR, ... of <sys/epoll.h> */
