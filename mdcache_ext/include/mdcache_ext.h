@@ -309,6 +309,10 @@ void mdx_forget(struct mdx *c, struct mdx_key key);
 /* Whether this name exists is no longer known; the directory is not complete. */
 void mdx_invalidate_name(struct mdx *c, struct mdx_key dir, const char *name,
 			 size_t len);
+/* The same, but the directory stays complete, for whoever says this tells of
+ * every change: of this name alone the backend has to be asked. */
+void mdx_doubt_name(struct mdx *c, struct mdx_key dir, const char *name,
+		    size_t len);
 /* All names of a directory, positive and negative; O(1). */
 void mdx_invalidate_names(struct mdx *c, struct mdx_key dir);
 /* Everything of one backend, or everything; O(1), memory follows lazily. Pinned
@@ -346,6 +350,7 @@ struct mdx_dirent {
 	const char *name; /* not terminated */
 	uint8_t len;
 	bool known;		 /* child is valid; else ask the backend */
+	bool doubtful;		 /* not known, and it may not exist */
 	struct mdx_answer child; /* as by mdx_lookup */
 };
 

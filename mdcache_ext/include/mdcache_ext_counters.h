@@ -40,6 +40,8 @@
 	X(FORGET, "forget", "entries forgotten because the object is gone")    \
 	X(INVALIDATE, "invalidate", "invalidations of one entry")              \
 	X(INVALIDATE_NAME, "invalidate_name", "invalidations of one name")     \
+	X(DOUBT_NAME, "doubt_name",                                            \
+	  "names put in doubt, with the directory as complete as it was")      \
 	X(INVALIDATE_NAMES, "invalidate_names",                                \
 	  "invalidations of all names of a directory")                         \
 	X(INVALIDATE_ALL, "invalidate_all",                                    \

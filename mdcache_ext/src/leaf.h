@@ -36,7 +36,8 @@ enum record_flags {
 	RECORD_CHILD = 1 << 0,	  /* the child's entry is known */
 	RECORD_NEGATIVE = 1 << 1, /* the name does not exist */
 	RECORD_DIRLIFE = 1 << 2,  /* lives as long as the directory's names */
-	RECORD_PROBED = 1 << 3	  /* not at its own cookie */
+	RECORD_PROBED = 1 << 3,	  /* not at its own cookie */
+	RECORD_DOUBT = 1 << 4	  /* whether the name exists is not known */
 };
 
 struct leaf {

@@ -111,6 +111,10 @@ static int tell(struct mdx *c, enum found found, const struct record *r,
 		count(&c->counters, MDX_C_NAME_MISS);
 		return -ENODATA;
 	}
+	if (r->flags & RECORD_DOUBT) {
+		count(&c->counters, MDX_C_NAME_MISS);
+		return -ENODATA;
+	}
 	if (!cache_fresh(c, r->until)) {
 		count(&c->counters, MDX_C_NAME_EXPIRED);
 		return -ENODATA;
@@ -283,6 +287,7 @@ static int give(struct mdx *c, const struct leaf *l, uint64_t from,
 		d.cookie = r.cookie;
 		d.name = r.name;
 		d.len = r.len;
+		d.doubtful = r.flags & RECORD_DOUBT;
 		rcu_enter();
 		d.known = resolve(c, &r, &d.child);
 		rcu_leave();

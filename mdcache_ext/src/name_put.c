@@ -201,6 +201,43 @@ int mdx_changed_name(struct mdx *c, struct mdx_change *ch, struct mdx_key dir,
 
 /* --- Invalidation -------------------------------------------------------- */
 
+/* A record that says nothing keeps the absence of records an answer. */
+static int doubt(struct mdx *c, struct shard *sh, void *arg)
+{
+	struct name *n = arg;
+	uint32_t dir = find_dir(c, sh, n);
+	const struct ext *x;
+
+	ticket_void(c, stamp_of(n, sh));
+	if (!dir)
+		return 0;
+	x = entry_ext(c, dir);
+	if (!x->population &&
+	    !(atomic_load(&x->names_state) & NAMES_LISTABLE)) {
+		names_unset(c, sh, dir, n->name, n->len);
+		return 0;
+	}
+	n->record =
+		(struct record){ .flags = RECORD_DOUBT, .until = TICK_FOREVER };
+	return names_set(c, sh, dir, n->name, n->len, &n->record);
+}
+
+void mdx_doubt_name(struct mdx *c, struct mdx_key dir, const char *name,
+		    size_t len)
+{
+	struct name n = { .dir = dir, .name = name, .len = len };
+	int rc;
+
+	if (!sane(dir, name, len, NULL))
+		return;
+	n.hash = hash_of(c, dir);
+	rc = reclaim_run(c, shard_of(c, n.hash), doubt, &n);
+	if (rc)
+		mdx_invalidate_name(c, dir, name, len);
+	else
+		count(&c->counters, MDX_C_DOUBT_NAME);
+}
+
 void mdx_invalidate_name(struct mdx *c, struct mdx_key dir, const char *name,
 			 size_t len)
 {

@@ -72,9 +72,10 @@ static bool each(const struct mdx_dirent *d, void *arg)
 	check(number < NAMES && d->len == make_name(number, name) &&
 	      !memcmp(d->name, name, d->len));
 	check(d->cookie > ref->last && d->cookie <= MDX_COOKIE_LAST);
-	check(ref->state[number] == PRESENT && !ref->given[number]);
+	check(!ref->given[number] && !(d->doubtful && d->known));
+	check(ref->state[number] == PRESENT || d->doubtful);
 	ref->last = d->cookie;
-	ref->given[number] = true;
+	ref->given[number] = ref->state[number] == PRESENT;
 	return ref->stop-- > 0;
 }
 
@@ -134,6 +135,8 @@ static void foreign(struct reference *ref, uint8_t number, uint8_t how)
 	ref->state[number] = how & 1 ? PRESENT : ABSENT;
 	if (how & 0x80)
 		mdx_invalidate_names(cache, dir);
+	else if (how & 0x40)
+		mdx_doubt_name(cache, dir, name, len);
 	else
 		mdx_invalidate_name(cache, dir, name, len);
 }

@@ -24,6 +24,7 @@ const char *fault_name(enum fault fault)
 		"none",
 		"an invalidation of an entry is lost",
 		"an invalidation of a name is lost",
+		"a doubt about a name is lost",
 		"an invalidation of all names is lost",
 		"an invalidation of everything is lost",
 		"a forget is lost",
@@ -261,6 +262,13 @@ void engine_invalidate_name(struct engine *e, struct mdx_key dir,
 {
 	if (!strike(e, FAULT_DROP_INVALIDATE_NAME, 8))
 		mdx_invalidate_name(e->c, dir, (const char *)n->text, n->len);
+}
+
+void engine_doubt_name(struct engine *e, struct mdx_key dir,
+		       const struct name *n)
+{
+	if (!strike(e, FAULT_DROP_DOUBT, 8))
+		mdx_doubt_name(e->c, dir, (const char *)n->text, n->len);
 }
 
 void engine_invalidate_names(struct engine *e, struct mdx_key dir)

@@ -13,6 +13,7 @@ enum fault {
 	FAULT_NONE,
 	FAULT_DROP_INVALIDATE,	    /* an invalidation of an entry is lost */
 	FAULT_DROP_INVALIDATE_NAME, /* of a name */
+	FAULT_DROP_DOUBT,
 	FAULT_DROP_INVALIDATE_NAMES,
 	FAULT_DROP_INVALIDATE_ALL,
 	FAULT_DROP_FORGET,
@@ -77,6 +78,8 @@ void engine_invalidate(struct engine *e, struct mdx_key key, uint32_t mask);
 void engine_forget(struct engine *e, struct mdx_key key);
 void engine_invalidate_name(struct engine *e, struct mdx_key dir,
 			    const struct name *n);
+void engine_doubt_name(struct engine *e, struct mdx_key dir,
+		       const struct name *n);
 void engine_invalidate_names(struct engine *e, struct mdx_key dir);
 void engine_invalidate_all(struct engine *e);
 int engine_set_limits(struct engine *e, const struct mdx_limits *limits);

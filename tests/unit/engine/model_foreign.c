@@ -112,6 +112,11 @@ void announce_name(struct actor *a, unsigned int dir, unsigned int name)
 		forget(a, dir);
 	} else if (how < 30) {
 		invalidate_names(a, dir);
+	} else if (how < 215) {
+		before = tick();
+		engine_doubt_name(&a->run->engine, key_of(a, dir), n);
+		raise_to(&d->bindings[name].bound, before);
+		return;
 	} else {
 		before = tick();
 		engine_invalidate_name(&a->run->engine, key_of(a, dir), n);

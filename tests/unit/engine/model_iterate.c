@@ -20,6 +20,7 @@ struct iteration {
 	uint64_t *first_bounds; /* of each name, before the first call */
 	uint64_t *bounds;	/* before the call in progress */
 	bool *given;
+	bool *doubted; /* given, and it may not exist */
 	struct actor *actor;
 	struct activity *activity;
 	struct entry_bounds objects[KEYS];
@@ -34,6 +35,7 @@ static void free_iteration(struct activity *act)
 	free(it->first_bounds);
 	free(it->bounds);
 	free(it->given);
+	free(it->doubted);
 	free(it);
 	act->iteration = NULL;
 }
@@ -92,6 +94,14 @@ static bool each_name(const struct mdx_dirent *d, void *arg)
 	it->given[number] = true;
 	it->cookie = d->cookie;
 	check_cookie(a, &w->names[number], (unsigned int)number, d->cookie);
+	it->doubted[number] = d->doubtful;
+	if (d->doubtful) {
+		if (d->known)
+			wrong(a,
+			      "mdx_readdir of directory %u: name %d is known and doubtful",
+			      dir, number);
+		return --it->room > 0;
+	}
 	exact_check_name(a, dir, (unsigned int)number, it->asked_ms);
 	truth = check_binding(a, dir, (unsigned int)number, it->bounds[number],
 			      until, d->known ? 0 : -ESTALE, &d->child,
@@ -122,7 +132,7 @@ static void check_all_given(struct actor *a, struct activity *act,
 		if (present && !it->given[i] && !moves(a, it))
 			wrong(a, "mdx_readdir of directory %u: skipped name %u",
 			      act->dir, i);
-		if (absent && it->given[i])
+		if (absent && it->given[i] && !it->doubted[i])
 			wrong(a,
 			      "mdx_readdir of directory %u: name %u does not "
 			      "exist",
@@ -182,9 +192,10 @@ void begin_iteration_of(struct actor *a, struct activity *act, unsigned int dir)
 	it->first_bounds = calloc(names, sizeof(*it->first_bounds));
 	it->bounds = calloc(names, sizeof(*it->bounds));
 	it->given = calloc(names, sizeof(*it->given));
+	it->doubted = calloc(names, sizeof(*it->doubted));
 	it->actor = a;
 	it->activity = act;
-	if (it->first_bounds && it->bounds && it->given)
+	if (it->first_bounds && it->bounds && it->given && it->doubted)
 		act->step = step_iteration;
 	else
 		free_iteration(act);

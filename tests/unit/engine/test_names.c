@@ -146,7 +146,7 @@ static void test_forgotten_child(void)
 }
 
 struct list {
-	unsigned int count, known;
+	unsigned int count, known, doubtful;
 	uint64_t last;
 	bool ordered;
 	unsigned int stop_after;
@@ -160,6 +160,7 @@ static bool each(const struct mdx_dirent *d, void *arg)
 	l->ordered &= d->cookie > l->last;
 	l->last = d->cookie;
 	l->known += d->known;
+	l->doubtful += d->doubtful;
 	if (l->count < 128 && d->len < 16) {
 		memcpy(l->seen[l->count], d->name, d->len);
 		l->seen[l->count][d->len] = '\0';
@@ -505,6 +506,71 @@ static void test_rename(void)
 	mdx_destroy(c);
 }
 
+/* A foreign change was announced: of one name the backend must be asked. */
+static void test_doubt(void)
+{
+	static struct list l;
+	struct mdx *c = test_cache(100, 1000, 8 * MIB, 1);
+	struct mdx_key key = test_key(1);
+	struct mdx_population p;
+	uint64_t child, ticket;
+
+	test_put(c, 1, MDX_FOREVER);
+	CU_ASSERT_EQUAL(populate(c, DIR, 10, MDX_FOREVER), 0);
+	ticket = mdx_ticket(c);
+	mdx_doubt_name(c, DIR, "n1", 2);
+	mdx_doubt_name(c, DIR, "new", 3);
+	CU_ASSERT(mdx_is_complete(c, DIR));
+	CU_ASSERT_EQUAL(look(c, DIR, "n1", &child), -ENODATA);
+	CU_ASSERT_EQUAL(look(c, DIR, "new", &child), -ENODATA);
+	CU_ASSERT_EQUAL(look(c, DIR, "n2", &child), 0);
+	CU_ASSERT_EQUAL(look(c, DIR, "nope", &child), -ENOENT);
+	CU_ASSERT_EQUAL(list(c, DIR, 0, &l), 0);
+	CU_ASSERT_EQUAL(l.count, 11);
+	CU_ASSERT_EQUAL(l.doubtful, 2);
+	CU_ASSERT_EQUAL(l.known, 9);
+	/* What was asked before says nothing; what is asked now settles it. */
+	CU_ASSERT_EQUAL(mdx_name_put(c, ticket, DIR, "new", 3, &key,
+				     MDX_FOREVER),
+			-ESTALE);
+	ticket = mdx_ticket(c);
+	CU_ASSERT_EQUAL(
+		mdx_name_put(c, ticket, DIR, "new", 3, &key, MDX_FOREVER), 0);
+	CU_ASSERT_EQUAL(
+		mdx_name_put(c, ticket, DIR, "n1", 2, NULL, MDX_FOREVER), 0);
+	CU_ASSERT_EQUAL(look(c, DIR, "new", &child), 0);
+	CU_ASSERT_EQUAL(look(c, DIR, "n1", &child), -ENOENT);
+	CU_ASSERT_EQUAL(list(c, DIR, 0, &l), 0);
+	CU_ASSERT_EQUAL(l.count, 10);
+	CU_ASSERT_EQUAL(l.doubtful, 0);
+	/* A change through us settles it, too. */
+	mdx_doubt_name(c, DIR, "n2", 2);
+	CU_ASSERT_EQUAL(change(c, DIR, "n2", MDX_NAME_ABSENT, 0, 0), 0);
+	CU_ASSERT_EQUAL(look(c, DIR, "n2", &child), -ENOENT);
+	CU_ASSERT(mdx_is_complete(c, DIR));
+
+	/* While the directory is read: complete, but for that name. */
+	CU_ASSERT_EQUAL(mdx_populate_begin(c, DIR, &p), 0);
+	mdx_doubt_name(c, DIR, "a", 1);
+	CU_ASSERT_EQUAL(mdx_populate_add(c, &p, "a", 1, &key), -ESTALE);
+	CU_ASSERT_EQUAL(mdx_populate_add(c, &p, "b", 1, &key), 0);
+	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, true, MDX_FOREVER), 0);
+	CU_ASSERT_EQUAL(look(c, DIR, "a", &child), -ENODATA);
+	CU_ASSERT_EQUAL(look(c, DIR, "b", &child), 0);
+	CU_ASSERT_EQUAL(look(c, DIR, "c", &child), -ENOENT);
+
+	/* Where not all names are known it is one more that is not. */
+	put(c, DIR2, "x", 1, MDX_FOREVER);
+	mdx_doubt_name(c, DIR2, "x", 1);
+	mdx_doubt_name(c, DIR2, "y", 1);
+	CU_ASSERT_EQUAL(look(c, DIR2, "x", &child), -ENODATA);
+	CU_ASSERT_EQUAL(look(c, DIR2, "y", &child), -ENODATA);
+	CU_ASSERT(!mdx_is_complete(c, DIR2));
+	mdx_doubt_name(c, DIR, "", 0);
+	CU_ASSERT_EQUAL(test_counter(c, MDX_C_DOUBT_NAME), 6);
+	mdx_destroy(c);
+}
+
 int main(void)
 {
 	CU_TestInfo tests[] = {
@@ -517,6 +583,7 @@ int main(void)
 		{ "equal hashes", test_collisions },
 		{ "names of every length", test_odd_names },
 		{ "rename", test_rename },
+		{ "names in doubt", test_doubt },
 		CU_TEST_INFO_NULL
 	};
 
