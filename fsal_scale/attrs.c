@@ -162,7 +162,7 @@ int32_t scale_attrs_expiry(const struct scale_export *exp, uint32_t left_ms)
 	 * object; a short life repairs it, and what it asks then is answered
 	 * from memory.
 	 */
-	if (exp->fresh.mode == SCALE_UPCALL)
+	if (exp->fresh.mode == SCALE_UPCALL || exp->fresh.mode == SCALE_NOTIFY)
 		return own == 0 ? 0 : 1;
 	if (left_ms == MDX_FOREVER)
 		return own;

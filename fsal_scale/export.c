@@ -5,6 +5,7 @@
  */
 #include "cache.h"
 #include "control.h"
+#include "notify.h"
 #include "object.h"
 #include "permit.h"
 
@@ -82,6 +83,7 @@ static struct config_item_list freshness_modes[] = {
 	CONFIG_LIST_TOK("ttl", SCALE_TTL),
 	CONFIG_LIST_TOK("upcall", SCALE_UPCALL),
 	CONFIG_LIST_TOK("ask", SCALE_ASK),
+	CONFIG_LIST_TOK("notify", SCALE_NOTIFY),
 	CONFIG_LIST_EOL
 };
 
@@ -141,7 +143,7 @@ static struct fsal_module *find_backend(void *parse_node, void **backend_node,
 		/* To Ganesha a wrong word is harmless, and the default goes. */
 		scale_config_error(parse_node, err_type,
 				   "FSAL SCALE: Freshness is one of auto, off, "
-				   "ttl, upcall and ask");
+				   "ttl, upcall, ask and notify");
 		err_type->invalid = true;
 		args.wrong = true;
 	}
@@ -260,6 +262,7 @@ static void scale_export_release(struct fsal_export *exp_hdl)
 
 	/* An export that failed half way is released without unexport. */
 	scale_upcall_close(&exp->upcall);
+	scale_notify_leave(exp);
 	scale_cache_leave(exp);
 	scale_stats_retire(exp->stats);
 
@@ -347,8 +350,9 @@ static bool claim(struct scale_export *exp, const char *backend,
 		"other exports of %s, which share their objects with "
 		"it, are kept fresh by %s%s; write the same Freshness "
 		"in all of them",
-		CTX_FULLPATH(op_ctx), scale_freshness_name(exp->fresh.mode),
-		backend, scale_freshness_name(other),
+		CTX_FULLPATH(op_ctx),
+		scale_freshness_mode_name(exp->fresh.mode), backend,
+		scale_freshness_mode_name(other),
 		other == exp->fresh.mode ?
 			" (Attr_TTL is 0 in one of them only)" :
 			"");
@@ -376,7 +380,7 @@ static void join_cache(struct scale_export *exp, const char *backend)
 	scale_control_set_cache(SCALE.cache);
 	LogEvent(COMPONENT_FSAL, "FSAL SCALE over %s: %s is kept fresh by %s",
 		 backend, CTX_FULLPATH(op_ctx),
-		 scale_freshness_name(exp->fresh.mode));
+		 scale_freshness_mode_name(exp->fresh.mode));
 }
 
 fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
@@ -437,6 +441,8 @@ fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
 	exp->lends_handles = strcasecmp(lowest, "MEM") == 0;
 	exp->pools_fds = fds_of(lowest);
 	join_cache(exp, backend->name);
+	if (exp->cached && exp->fresh.mode == SCALE_NOTIFY)
+		scale_notify_join(exp);
 	scale_upcall_open(&exp->upcall);
 	op_ctx->fsal_export = &exp->export;
 	return fsalstat(ERR_FSAL_NO_ERROR, 0);
@@ -478,8 +484,9 @@ fsal_status_t scale_update_export(struct fsal_module *fsal_hdl,
 			"FSAL SCALE: the Freshness of an export "
 			"cannot be changed from %s to %s while it is "
 			"served; remove the export and add it",
-			scale_freshness_name(scale_export(original)->said.mode),
-			scale_freshness_name(fresh.mode));
+			scale_freshness_mode_name(
+				scale_export(original)->said.mode),
+			scale_freshness_mode_name(fresh.mode));
 		err_type->invalid = true;
 		status = fsalstat(ERR_FSAL_INVAL, EINVAL);
 	} else if (backend != original->sub_export->fsal) {

@@ -9,10 +9,10 @@
 /** Ganesha's own default of Attr_Expiration_Time, seconds. */
 #define DEFAULT_TTL 60
 
-const char *scale_freshness_name(enum scale_freshness_mode mode)
+const char *scale_freshness_mode_name(enum scale_freshness_mode mode)
 {
-	static const char *const names[] = { "auto", "off", "ttl", "upcall",
-					     "ask" };
+	static const char *const names[] = { "auto",   "off", "ttl",
+					     "upcall", "ask", "notify" };
 
 	return names[mode];
 }
@@ -37,11 +37,14 @@ static uint32_t to_ms(int32_t ttl, int32_t otherwise)
 	return (uint32_t)MIN((uint64_t)ttl * 1000, MDX_FOREVER - 1);
 }
 
-static enum scale_freshness_mode best(const char *backend, bool always_asked)
+static enum scale_freshness_mode best(const struct scale_freshness_config *cfg,
+				      const char *backend, bool always_asked)
 {
 	/* libcephfs's capabilities make its own answers cheap and right. */
 	if (strcasecmp(backend, "CEPH") == 0 && always_asked)
 		return SCALE_ASK;
+	if (strcasecmp(backend, "VFS") == 0 && cfg->attr_ttl != 0)
+		return SCALE_NOTIFY;
 	return SCALE_TTL;
 }
 
@@ -71,7 +74,7 @@ bool scale_freshness_settle(const struct scale_freshness_config *cfg,
 
 	fresh->mode = cfg->mode;
 	if (fresh->mode == SCALE_AUTO)
-		fresh->mode = best(backend, always_asked);
+		fresh->mode = best(cfg, backend, always_asked);
 	if (!always_asked &&
 	    (fresh->mode == SCALE_ASK ||
 	     (fresh->mode == SCALE_TTL && cfg->attr_ttl == 0))) {
@@ -95,6 +98,29 @@ bool scale_freshness_settle(const struct scale_freshness_config *cfg,
 		err_type->invalid = true;
 		return false;
 	}
+	if (fresh->mode == SCALE_NOTIFY && strcasecmp(backend, "VFS") != 0) {
+		scale_config_error(
+			node, err_type,
+			"FSAL SCALE: Freshness = notify, but the kernel tells "
+			"of changes in local file systems (FSAL VFS) only, not "
+			"of those of FSAL %s: write auto",
+			backend);
+		err_type->invalid = true;
+		return false;
+	}
+	if (fresh->mode == SCALE_NOTIFY && cfg->attr_ttl == 0) {
+		scale_config_error(
+			node, err_type,
+			"FSAL SCALE: Freshness = notify with Attr_TTL = 0: "
+			"leave Attr_TTL out, or, to ask each time, write ttl");
+		err_type->invalid = true;
+		return false;
+	}
+	/* Times that were not said are not the export's: notify does without
+	 * MDCACHE, too.
+	 */
+	if (fresh->mode == SCALE_NOTIFY && expiry == 0)
+		expiry = DEFAULT_TTL;
 	switch (fresh->mode) {
 	case SCALE_UPCALL:
 	case SCALE_ASK:
@@ -116,9 +142,66 @@ bool scale_freshness_alike(const struct scale_freshness *a,
 	return a->mode == b->mode && (a->attr_ms == 0) == (b->attr_ms == 0);
 }
 
-unsigned int scale_freshness_change_flags(const struct scale_export *exp)
+bool scale_freshness_announced(const struct scale_export *exp,
+			       const fsal_fsid_t *fsid)
 {
-	if (exp->fresh.mode == SCALE_UPCALL ||
+	unsigned int n;
+
+	if (exp->fresh.mode != SCALE_NOTIFY)
+		return exp->fresh.mode == SCALE_UPCALL;
+	n = atomic_load_explicit(&exp->fs_count, memory_order_acquire);
+	for (unsigned int i = 0; i < n; i++) {
+		if (exp->fs[i].fsid.major == fsid->major &&
+		    exp->fs[i].fsid.minor == fsid->minor)
+			return atomic_load_explicit(&exp->fs[i].watched,
+						    memory_order_acquire);
+	}
+	return false;
+}
+
+/* See notify.h: as long again as it has not been modified. */
+static uint32_t unannounced_ms(const struct scale_export *exp,
+			       const struct mdx_attrs *attrs)
+{
+	struct timespec now;
+	int64_t age;
+
+	if (!(attrs->valid & MDX_MTIME) || exp->fresh.attr_ms == MDX_FOREVER)
+		return exp->fresh.attr_ms;
+	clock_gettime(CLOCK_REALTIME, &now);
+	age = now.tv_sec - attrs->mtime.tv_sec;
+	if (age >= (int64_t)(MDX_FOREVER / 1000))
+		return MDX_FOREVER - 1;
+	return MAX(exp->fresh.attr_ms, (uint32_t)(MAX(age, 0) * 1000));
+}
+
+uint32_t scale_freshness_attrs(const struct scale_export *exp,
+			       const struct mdx_attrs *attrs)
+{
+	const fsal_fsid_t fsid = { attrs->fsid_major, attrs->fsid_minor };
+
+	if (exp->fresh.mode != SCALE_NOTIFY ||
+	    !scale_freshness_announced(exp, &fsid))
+		return exp->fresh.attr_ms;
+	return attrs->type == REGULAR_FILE ? unannounced_ms(exp, attrs) :
+					     MDX_FOREVER;
+}
+
+uint32_t scale_freshness_name_ms(const struct scale_export *exp,
+				 const fsal_fsid_t *fsid, bool exists)
+{
+	uint32_t own = exists ? exp->fresh.name_ms : exp->fresh.negative_ms;
+
+	if (exp->fresh.mode != SCALE_NOTIFY ||
+	    !scale_freshness_announced(exp, fsid))
+		return own;
+	return MDX_FOREVER;
+}
+
+unsigned int scale_freshness_change_flags(const struct scale_export *exp,
+					  const fsal_fsid_t *fsid)
+{
+	if (scale_freshness_announced(exp, fsid) ||
 	    (exp->fresh.mode == SCALE_TTL &&
 	     exp->fresh.name_ms == MDX_FOREVER &&
 	     exp->fresh.negative_ms == MDX_FOREVER))

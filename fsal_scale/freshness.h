@@ -5,7 +5,7 @@
  *
  *     FSAL {
  *         Name = SCALE;
- *         Freshness = auto;    # off, ttl, upcall, ask
+ *         Freshness = auto;    # off, ttl, upcall, ask, notify
  *         Attr_TTL = 60;       # seconds; 0: always ask; -1: for ever
  *         Name_TTL = 60;
  *         Negative_TTL = 60;
@@ -21,6 +21,9 @@
  *         for ever, for then the administrator vouches that nobody else
  *         changes anything.
  * upcall  The backend tells of foreign changes; nothing expires.
+ * notify  The kernel tells (notify.h); nothing expires but what changes without
+ *         a word. File systems that it does not tell of go by the times to
+ *         live.
  * ask     Attributes are asked of the backend each time; names are taken for
  *         true while the directory's change attribute is what it was. For
  *         backends that have a coherent cache of their own (CEPH).
@@ -36,6 +39,7 @@
 #include <stdint.h>
 
 #include "config_parsing.h"
+#include "fsal_types.h"
 
 struct fsal_obj_handle;
 struct mdx_attrs;
@@ -46,7 +50,8 @@ enum scale_freshness_mode {
 	SCALE_OFF,
 	SCALE_TTL,
 	SCALE_UPCALL,
-	SCALE_ASK
+	SCALE_ASK,
+	SCALE_NOTIFY
 };
 
 /** The times to live, in the engine's milliseconds; 0: never served. */
@@ -91,13 +96,30 @@ bool scale_freshness_alike(const struct scale_freshness *a,
 			   const struct scale_freshness *b);
 
 /** @brief The name of a mode, as it is written. */
-const char *scale_freshness_name(enum scale_freshness_mode mode);
+const char *scale_freshness_mode_name(enum scale_freshness_mode mode);
+
+/** @brief Are all foreign changes of this file system announced? */
+bool scale_freshness_announced(const struct scale_export *exp,
+			       const fsal_fsid_t *fsid);
+
+/**
+ * @brief The time to live of attributes, in the engine's milliseconds
+ *
+ * @param[in] attrs  With MDX_FSID and, if it is known, MDX_MTIME
+ */
+uint32_t scale_freshness_attrs(const struct scale_export *exp,
+			       const struct mdx_attrs *attrs);
+
+/** @brief Of a name in a directory of this file system, there or not. */
+uint32_t scale_freshness_name_ms(const struct scale_export *exp,
+				 const fsal_fsid_t *fsid, bool exists);
 
 /**
  * @brief May a directory stay complete over a change of one's own?
  *
  * @return Flags for mdx_changed_name().
  */
-unsigned int scale_freshness_change_flags(const struct scale_export *exp);
+unsigned int scale_freshness_change_flags(const struct scale_export *exp,
+					  const fsal_fsid_t *fsid);
 
 #endif /* SCALE_FRESHNESS_H */

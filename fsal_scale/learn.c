@@ -16,7 +16,10 @@ static bool foreign_change(const struct scale_export *exp, struct mdx_key key,
 {
 	struct mdx_answer old;
 
-	if (exp->fresh.mode == SCALE_UPCALL || !(attrs->valid & MDX_CHANGE))
+	const fsal_fsid_t fsid = { attrs->fsid_major, attrs->fsid_minor };
+
+	if (!(attrs->valid & MDX_CHANGE) ||
+	    (attrs->type == DIRECTORY && scale_freshness_announced(exp, &fsid)))
 		return false;
 	if (mdx_get(SCALE.cache, key, 0, &old) == 0 &&
 	    ((old.attrs.valid | old.expired) & MDX_CHANGE))
@@ -28,10 +31,10 @@ static void store_attrs(struct scale_export *exp, uint64_t ticket,
 			struct mdx_key key, const struct mdx_attrs *attrs)
 {
 	bool directory = attrs->type == DIRECTORY;
+	uint32_t ttl = scale_freshness_attrs(exp, attrs);
 	bool foreign;
 
-	if (exp->fresh.attr_ms == 0 ||
-	    (exp->fresh.mode == SCALE_ASK && !directory))
+	if (ttl == 0 || (exp->fresh.mode == SCALE_ASK && !directory))
 		return;
 	/* Removed, and still open: when it is closed it is gone, and nothing
 	 * tells of that.
@@ -43,7 +46,7 @@ static void store_attrs(struct scale_export *exp, uint64_t ticket,
 	foreign = foreign_change(exp, key, attrs);
 	if (foreign && directory)
 		mdx_invalidate_names(SCALE.cache, key);
-	(void)mdx_put(SCALE.cache, ticket, key, attrs, exp->fresh.attr_ms);
+	(void)mdx_put(SCALE.cache, ticket, key, attrs, ttl);
 	if (!foreign)
 		return;
 	/* What did not come with these attributes may be another one now; the
@@ -73,7 +76,8 @@ void scale_store_name(struct scale_export *exp, uint64_t ticket,
 		      const struct scale_obj *dir, const char *name,
 		      const struct scale_obj *child)
 {
-	uint32_t ttl = child ? exp->fresh.name_ms : exp->fresh.negative_ms;
+	uint32_t ttl =
+		scale_freshness_name_ms(exp, &dir->obj.fsid, child != NULL);
 	struct mdx_key key;
 
 	if (ttl == 0 || !scale_obj_cached(dir))
@@ -195,12 +199,13 @@ void scale_changed_obj(struct scale_change *ch, const struct scale_obj *obj)
 		.fsid_minor = obj->obj.fsid.minor,
 		.fileid = obj->obj.fileid,
 	};
-	bool kept = exp->fresh.attr_ms != 0 && exp->fresh.mode != SCALE_ASK;
+	uint32_t ttl = scale_freshness_attrs(exp, &identity);
+	bool kept = ttl != 0 && exp->fresh.mode != SCALE_ASK;
 
 	if (!scale_obj_cached(obj))
 		return;
 	(void)mdx_changed_entry(SCALE.cache, &ch->ch, scale_obj_key(obj),
-				kept ? &identity : NULL, exp->fresh.attr_ms, 0);
+				kept ? &identity : NULL, ttl, 0);
 	scale_stats_invalidation(exp->stats, SCALE_SOURCE_OWN_CHANGE);
 }
 
@@ -209,16 +214,16 @@ void scale_changed_name(struct scale_change *ch, const struct scale_obj *dir,
 			const struct scale_obj *child)
 {
 	const struct scale_export *exp = ch->exp;
-	unsigned int flags = outcome == MDX_NAME_KEEP ?
-				     0 :
-				     scale_freshness_change_flags(exp);
-	uint32_t ttl = exp->fresh.name_ms;
+	unsigned int flags =
+		outcome == MDX_NAME_KEEP ?
+			0 :
+			scale_freshness_change_flags(exp, &dir->obj.fsid);
+	uint32_t ttl = scale_freshness_name_ms(exp, &dir->obj.fsid,
+					       outcome != MDX_NAME_ABSENT);
 	struct mdx_key key;
 
 	if (!scale_obj_cached(dir))
 		return;
-	if (outcome == MDX_NAME_ABSENT)
-		ttl = exp->fresh.negative_ms;
 	if (outcome == MDX_NAME_PRESENT && !scale_obj_nameable(child))
 		outcome = MDX_NAME_UNKNOWN;
 	if ((outcome == MDX_NAME_PRESENT || outcome == MDX_NAME_ABSENT) &&

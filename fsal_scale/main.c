@@ -4,6 +4,7 @@
  */
 #include "cache.h"
 #include "control.h"
+#include "notify.h"
 #include "scale.h"
 #include "stats_dbus.h"
 
@@ -130,6 +131,7 @@ MODULE_FINI void scale_unload(void)
 {
 	scale_control_set_cache(NULL);
 	scale_control_stop();
+	scale_notify_stop();
 	scale_cache_stop();
 	if (unregister_fsal(&SCALE.module) != 0)
 		fprintf(stderr, "FSAL SCALE could not be unregistered\n");

@@ -6,6 +6,8 @@
 #include "attrs.h"
 #include "cache.h"
 #include "learn.h"
+#include "live.h"
+#include "notify.h"
 
 #include "nfs_fh.h"
 
@@ -21,7 +23,8 @@
  * the backend can say whether a foreign handle is good here.
  */
 static void learn_fs(struct scale_export *exp,
-		     const struct fsal_obj_handle *sub)
+		     const struct fsal_obj_handle *sub,
+		     const struct gsh_buffdesc *key)
 {
 	unsigned int n =
 		atomic_load_explicit(&exp->fs_count, memory_order_acquire);
@@ -41,6 +44,7 @@ static void learn_fs(struct scale_export *exp,
 		atomic_store(&exp->fs[n].fs, sub->fs);
 		atomic_store_explicit(&exp->fs_count, n + 1,
 				      memory_order_release);
+		scale_notify_learnt(exp, &exp->fs[n], key);
 	}
 	PTHREAD_MUTEX_unlock(&exp->fs_lock);
 }
@@ -87,6 +91,8 @@ static struct scale_obj *alloc_obj(struct scale_export *exp,
 	self->slot = exp->slot;
 	glist_init(&self->holders);
 	compat_obj_init(&self->obj, &SCALE.module, &SCALE.obj_ops, type);
+	if (exp->fresh.mode == SCALE_NOTIFY)
+		scale_live_add(self);
 	return self;
 }
 
@@ -175,7 +181,7 @@ static struct scale_obj *adopt(struct scale_export *exp,
 	self->obj.state_hdl = sub->state_hdl;
 	self->obj.fs = sub->fs;
 	if (*cached) {
-		learn_fs(exp, sub);
+		learn_fs(exp, sub, &key);
 		if (found->attrs != NULL && found->ticket != 0)
 			scale_learn_attrs(exp, found->ticket, self,
 					  found->attrs);
@@ -293,6 +299,7 @@ void scale_obj_free(struct scale_obj *obj)
 		obj->own->obj_ops->release(obj->own);
 		scale_up(above);
 	}
+	scale_live_remove(obj);
 	/* Ganesha closes states before it drops their object. */
 	glist_for_each_safe(node, next, &obj->holders)
 		gsh_free(glist_entry(node, struct holder, node));
@@ -416,6 +423,7 @@ static fsal_status_t make_sub(struct scale_ref *ref, struct scale_export *exp,
 	struct gsh_buffdesc fh = {
 		buf, obj->key_len - (size_t)atomic_load(&exp->key_rest)
 	};
+	const struct gsh_buffdesc key = { obj->key, obj->key_len };
 	struct fsal_export *sub_exp = exp->export.sub_export;
 	int flags = htons(1) == 1 ? FH_FSAL_BIG_ENDIAN : 0;
 	struct scale_call call = scale_call_begin(exp);
@@ -441,7 +449,7 @@ static fsal_status_t make_sub(struct scale_ref *ref, struct scale_export *exp,
 		ref->sub = NULL;
 		return status;
 	}
-	learn_fs(exp, ref->sub);
+	learn_fs(exp, ref->sub, &key);
 	status =
 		scale_pool_add(exp, scale_obj_key(obj), ref->sub, &ref->handle);
 	if (FSAL_IS_ERROR(status)) {

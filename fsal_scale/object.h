@@ -44,6 +44,8 @@ struct scale_obj {
 	uint32_t users;
 	/** the engine keeps the entry in the file tier; with held */
 	bool pinned;
+	/** see live.h; null where changes are not announced */
+	struct glist_head live;
 
 	/** MDCACHE has been given this directory's names in the backend's own
 	 * order; see dirents.c */

@@ -95,6 +95,8 @@ struct scale_upcall {
 struct scale_fs {
 	fsal_fsid_t fsid;
 	struct fsal_filesystem *_Atomic fs;
+	/** the kernel tells of its changes; see notify.h */
+	atomic_bool watched;
 };
 
 /** What an export can do, as its backend said; see fsinfo.c. */
@@ -134,6 +136,8 @@ struct scale_export {
 	uint8_t slot;
 	struct glist_head slot_node;
 	struct glist_head claim_node;
+	/** among those whose file systems are watched; see notify.h */
+	struct glist_head notify_node;
 	/** releases of pooled objects that use it as their export */
 	atomic_uint borrowed;
 	/** create_handle lends its object, release takes a reference (MEM) */
@@ -296,6 +300,32 @@ bool scale_upcall_is_ours(const struct fsal_up_vector *vec);
 
 /** @brief Let events through, once the export is complete. */
 void scale_upcall_open(struct scale_upcall *up);
+
+/**
+ * @brief Begin to tell MDCACHE of changes that were noticed by ourselves
+ *
+ * By any export that is served with this id: their keys mean the same.
+ *
+ * @return NULL when nobody is served, and so need not be told.
+ */
+struct scale_upcall *scale_upcall_begin(uint32_t backend_id);
+
+/**
+ * @brief Tell MDCACHE of an object
+ *
+ * May wait for a request that is under way (FSAL_UP_INVALIDATE_PARENT): not to
+ * be called by a request's thread.
+ *
+ * @param[in] key    The backend's
+ * @param[in] flags  FSAL_UP_INVALIDATE_..., without CLOSE
+ */
+void scale_upcall_tell(struct scale_upcall *up, const void *key, size_t len,
+		       uint32_t flags);
+
+/** @brief Count an invalidation; @a up may be NULL. */
+void scale_upcall_count(struct scale_upcall *up, enum scale_source source);
+
+void scale_upcall_end(struct scale_upcall *up);
 
 /**
  * @brief Let no more events through

@@ -233,8 +233,11 @@ fsal_status_t scale_scan(struct scale_export *exp, struct scale_obj *dir,
 	all = p.populating && !FSAL_IS_ERROR(status) && !scan->given_up &&
 	      !scan->broken;
 	if (p.population.id != 0)
-		scan->complete = mdx_populate_end(SCALE.cache, &p.population,
-						  all, exp->fresh.name_ms) == 0;
+		scan->complete =
+			mdx_populate_end(SCALE.cache, &p.population, all,
+					 scale_freshness_name_ms(exp,
+								 &dir->obj.fsid,
+								 true)) == 0;
 	if (scan->names >= 16 || !scan->given_up)
 		scale_prefetch_measure(&exp->scan_ns, p.began,
 				       MAX(scan->names, 16));

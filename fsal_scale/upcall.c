@@ -74,6 +74,26 @@ static bool try_enter(struct scale_upcall *up)
 	return false;
 }
 
+struct scale_upcall *scale_upcall_begin(uint32_t backend_id)
+{
+	struct scale_upcall *up = NULL;
+	struct glist_head *node;
+
+	PTHREAD_MUTEX_lock(&open_lock);
+	glist_for_each(node, &open_vectors) {
+		struct scale_upcall *other =
+			glist_entry(node, struct scale_upcall, node);
+
+		if (other->backend_id == backend_id && try_enter(other)) {
+			up = other;
+			depth++;
+			break;
+		}
+	}
+	PTHREAD_MUTEX_unlock(&open_lock);
+	return up;
+}
+
 /*
  * Begin to handle an event.
  * @return The vector whose super to call, good until upcall_leave(), or NULL:
@@ -82,36 +102,33 @@ static bool try_enter(struct scale_upcall *up)
 static struct scale_upcall *upcall_enter(const struct fsal_up_vector *vec)
 {
 	struct scale_upcall *up = container_of(vec, struct scale_upcall, ops);
-	struct glist_head *node;
 
-	if (!try_enter(up)) {
-		uint32_t id = up->backend_id;
-
-		up = NULL;
-		if (!scale_backend_shared(id))
-			return NULL;
-		PTHREAD_MUTEX_lock(&open_lock);
-		glist_for_each(node, &open_vectors) {
-			struct scale_upcall *other =
-				glist_entry(node, struct scale_upcall, node);
-
-			if (other->backend_id == id && try_enter(other)) {
-				up = other;
-				break;
-			}
-		}
-		PTHREAD_MUTEX_unlock(&open_lock);
-		if (up == NULL)
-			return NULL;
+	if (try_enter(up)) {
+		depth++;
+		return up;
 	}
-	depth++;
-	return up;
+	return scale_backend_shared(up->backend_id) ?
+		       scale_upcall_begin(up->backend_id) :
+		       NULL;
 }
 
 static void upcall_leave(struct scale_upcall *up)
 {
 	depth--;
 	atomic_fetch_sub(&up->busy, 1);
+}
+
+void scale_upcall_end(struct scale_upcall *up)
+{
+	upcall_leave(up);
+}
+
+void scale_upcall_count(struct scale_upcall *up, enum scale_source source)
+{
+	if (up != NULL)
+		scale_stats_invalidation(
+			container_of(up, struct scale_export, upcall)->stats,
+			source);
 }
 
 /*
@@ -133,6 +150,17 @@ static bool translate(const struct scale_upcall *up,
 	out->len = key->len;
 	scale_key_append(out, up->backend_id);
 	return true;
+}
+
+void scale_upcall_tell(struct scale_upcall *up, const void *key, size_t len,
+		       uint32_t flags)
+{
+	struct gsh_buffdesc obj = { (void *)key, len };
+	char buf[SCALE_KEY_MAX];
+	struct gsh_buffdesc full;
+
+	if (translate(up, &obj, buf, &full))
+		(void)up->super->invalidate(up->super, &full, flags);
 }
 
 /* Whether the engine may know this object; its key is then in *key. */

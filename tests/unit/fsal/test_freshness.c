@@ -287,6 +287,9 @@ static void test_refused(void)
 		"add Attr_Expiration_Time = 0");
 	refused(SCALE_WITH("Freshness = upcall;", "VFS"), "write ttl");
 	refused(SCALE_WITH("Freshness = upcall;", "CEPH"), "write ttl");
+	refused(SCALE_WITH("Freshness = notify;", "TREE"), "write auto");
+	refused(SCALE_WITH("Freshness = notify; Attr_TTL = 0;", "VFS"),
+		"leave Attr_TTL out");
 	refused(SCALE_WITH("Freshness = soon;", "TREE"), "one of auto");
 	refused(SCALE_WITH("Attr_TTL = -2;", "TREE"), "out of range");
 }
@@ -304,12 +307,12 @@ static enum scale_freshness_mode mode_of(const char *block)
 
 static void test_auto(void)
 {
-	CU_ASSERT_EQUAL(mode_of(SCALE_WITH("", "VFS")), SCALE_TTL);
+	CU_ASSERT_EQUAL(mode_of(SCALE_WITH("", "VFS")), SCALE_NOTIFY);
 	CU_ASSERT_EQUAL(mode_of(SCALE_WITH("", "CEPH")), SCALE_TTL);
 	CU_ASSERT_EQUAL(mode_of(SCALE_WITH("Freshness = OFF;", "CEPH")),
 			SCALE_OFF);
 	set_expiry(0);
-	CU_ASSERT_EQUAL(mode_of(SCALE_WITH("", "VFS")), SCALE_TTL);
+	CU_ASSERT_EQUAL(mode_of(SCALE_WITH("", "VFS")), SCALE_NOTIFY);
 	CU_ASSERT_EQUAL(mode_of(SCALE_WITH("", "CEPH")), SCALE_ASK);
 	set_expiry(60);
 }
