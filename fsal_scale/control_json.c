@@ -13,6 +13,7 @@
 
 #include "control.h"
 #include "mdcache_ext.h"
+#include "notify_stats.h"
 #include "stats.h"
 
 #define NS_PER_US 1000.0
@@ -187,6 +188,34 @@ static json_t *one_export(const struct scale_stats *stats,
 	return all;
 }
 
+static void one_file_system(const struct scale_notify_state *state, void *list)
+{
+	json_t *one = json_pack("{s:o, s:b}", "path", text(state->path),
+				"watched", state->why_not == NULL);
+
+	if (state->why_not != NULL)
+		json_object_set_new(one, "why_not", text(state->why_not));
+	json_array_append_new(list, one);
+}
+
+static json_t *watcher(void)
+{
+	static const char *const names[] = {
+#define WATCHER_NAME(symbol, name, meaning) name,
+		SCALE_NOTIFY_COUNTERS(WATCHER_NAME)
+#undef WATCHER_NAME
+	};
+	json_t *counters = json_object();
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < SCALE_NOTIFY_COUNT; i++)
+		json_object_set_new(counters, names[i],
+				    number(scale_notify_counter(i)));
+	scale_notify_each(one_file_system, list);
+	return json_pack("{s:o, s:o}", "file_systems", list, "counters",
+			 counters);
+}
+
 static json_t *exports(struct scale_stats_values *values)
 {
 	const struct scale_stats *stats = NULL;
@@ -202,6 +231,7 @@ static json_t *meanings(void)
 	json_t *counters = json_object();
 	json_t *outcomes = json_object();
 	json_t *sources = json_object();
+	json_t *watching = json_object();
 
 	for (unsigned int i = 0; i < MDX_COUNTER_COUNT; i++)
 		json_object_set_new(counters, mdx_counter_name(i),
@@ -214,8 +244,13 @@ static json_t *meanings(void)
 	json_object_set_new(sources, name, json_string(meaning));
 	SCALE_SOURCES(SET_SOURCE)
 #undef SET_SOURCE
-	return json_pack("{s:o, s:o, s:o}", "counters", counters, "outcomes",
-			 outcomes, "sources", sources);
+#define SET_WATCHER(symbol, name, meaning) \
+	json_object_set_new(watching, name, json_string(meaning));
+	SCALE_NOTIFY_COUNTERS(SET_WATCHER)
+#undef SET_WATCHER
+	return json_pack("{s:o, s:o, s:o, s:o}", "counters", counters,
+			 "outcomes", outcomes, "sources", sources, "watcher",
+			 watching);
 }
 
 /* --- Commands ------------------------------------------------------------ */
@@ -231,11 +266,12 @@ static json_t *stats_answer(const struct control_source *source)
 	scale_stats_total(values);
 	/* Before the exports, for which the same memory is used. */
 	total = counted(values);
-	answer = json_pack("{s:i, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "scale",
-			   SCALE_CONTROL_VERSION, "ok", 1, "command", "stats",
-			   "server", server(source), "cache",
-			   cache(source->cache), "total", total, "exports",
-			   exports(values), "meanings", meanings());
+	answer = json_pack("{s:i, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
+			   "scale", SCALE_CONTROL_VERSION, "ok", 1, "command",
+			   "stats", "server", server(source), "cache",
+			   cache(source->cache), "watcher", watcher(), "total",
+			   total, "exports", exports(values), "meanings",
+			   meanings());
 	free(values);
 	return answer;
 }

@@ -25,6 +25,7 @@
 #include "cache.h"
 #include "live.h"
 #include "notify_repeat.h"
+#include "notify_stats.h"
 #include "notify_watch.h"
 #include "object.h"
 

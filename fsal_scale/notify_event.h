@@ -6,8 +6,8 @@
  * FSAL VFS makes an object's handle of the kernel's:
  *
  *     1 byte       type of the file system's id, and how long the next but one
- * is 0, 8 or 16   the file system's id 1, 2 or 4    the kernel's handle type the
- * rest     the kernel's handle
+ * is 0, 8 or 16   the file system's id 1, 2 or 4    the kernel's handle type
+ * the rest     the kernel's handle
  *
  * and the handle is its key. An event (FAN_REPORT_DFID_NAME_TARGET) carries the
  * kernel's handles of the object and of the directory, of which the same keys

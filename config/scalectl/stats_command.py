@@ -65,6 +65,10 @@ def difference(old, new):
         before = (old["cache"] or {}).get("counters", {})
         change["cache"] = dict(new["cache"], counters=_subtract(
             before, new["cache"]["counters"]))
+    if "watcher" in new:
+        before = old.get("watcher", {}).get("counters", {})
+        change["watcher"] = dict(new["watcher"], counters=_subtract(
+            before, new["watcher"]["counters"]))
     return change
 
 

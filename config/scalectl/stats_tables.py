@@ -20,6 +20,13 @@ EVENTS = (("promotions", ("promote",)), ("demotions", ("demote",)),
 OUTCOMES = ("hit", "negative", "miss", "expired", "invalid", "shared",
             "uncached")
 
+# Of the watcher's counters, how they read.
+WATCHER = {"own": "of this server's own changes",
+           "unreadable": "not readable",
+           "told": "told to MDCACHE", "repeated": "told again",
+           "not_repeated": "not told again",
+           "overflows": "overflows", "flushes": "all forgotten"}
+
 
 def render(answer, only_export=False):
     """All tables as one text."""
@@ -27,6 +34,9 @@ def render(answer, only_export=False):
     if answer["cache"]:
         parts.append(_cache(answer["cache"]))
         parts.append(_events(answer))
+    watcher = answer.get("watcher", {})
+    if watcher.get("file_systems"):
+        parts.append(_watcher(watcher, answer.get("seconds")))
     seconds = answer.get("seconds")
     if not only_export:
         parts += _group("all exports", answer["total"], seconds)
@@ -74,6 +84,18 @@ def _events(answer):
         rows.append([name, _amount(sum(counters.get(key, 0) for key in keys),
                                    seconds)])
     return _table(rows)
+
+
+def _watcher(watcher, seconds):
+    """What the kernel tells of, and what it has told."""
+    lines = [f"watched for changes beside the server: {one['path']}"
+             if one["watched"] else
+             f"NOT watched: {one['path']}: {one['why_not']}"
+             for one in watcher["file_systems"]]
+    rows = [["the watcher", _unit("events", seconds)]]
+    rows += [[WATCHER.get(name, name), _amount(count, seconds)]
+             for name, count in watcher["counters"].items()]
+    return "\n".join([*lines, _table(rows)])
 
 
 def _group(title, group, seconds):

@@ -48,6 +48,12 @@ def stats(factor=1, version="0.1.0", pid=4711):
             "counters": {"promote": 8 * factor, "demote": 7 * factor,
                          "evict": 6 * factor, "evict_file": 5 * factor,
                          "put": 99}},
+        "watcher": {
+            "file_systems": [
+                {"path": "/disk", "watched": True},
+                {"path": "/other", "watched": False, "why_not": "a reason"}],
+            "counters": {"events": 300 * factor, "own": 200 * factor,
+                         "overflows": 1}},
         "total": counted(factor),
         "exports": [{"id": 1, "path": "/one", "backend": "VFS",
                      **counted(factor)},

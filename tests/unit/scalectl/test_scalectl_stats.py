@@ -66,6 +66,11 @@ def test_tables(scalectl, serve):
                  "evictions, stat tier 6"):
         assert line in " ".join(events.split())
 
+    assert "watched for changes beside the server: /disk\n" in text
+    assert "NOT watched: /other: a reason\n" in text
+    watcher = rows(table(text, "the watcher"))
+    assert watcher["events"] == ["300"]
+
     everything = text[text.index("all exports"):text.index("export 1")]
     requests = rows(table(everything, "requests"))
     head = requests["requests"]
