@@ -156,6 +156,8 @@ void files_choose(struct files *f, enum op op, struct choice *c)
 		break;
 	default:
 		choose_file(f, c, any_file(f));
+		if (contains(&f->empty, c->file))
+			c->size = 0;
 		break;
 	}
 }

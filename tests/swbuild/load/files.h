@@ -45,7 +45,7 @@ struct choice {
 	uint32_t directory; /* of the process */
 	char name[NAME_ROOM];
 	uint32_t file; /* or NO_FILE, or a made directory's number */
-	uint32_t size; /* bytes to write */
+	uint32_t size; /* bytes that it has, or is to have */
 	bool absent;   /* the name does not exist (yet) */
 };
 
