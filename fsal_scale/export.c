@@ -344,6 +344,13 @@ static bool claim(struct scale_export *exp, const char *backend,
 	glist_init(&exp->claim_node);
 	if (scale_cache_claim(exp, &other) == 0)
 		return true;
+	/* Nobody has chosen notify, and somebody ttl. */
+	if (exp->said.automatic && exp->said.mode == SCALE_NOTIFY &&
+	    other == SCALE_TTL) {
+		exp->said.mode = SCALE_TTL;
+		if (scale_cache_claim(exp, &other) == 0)
+			return true;
+	}
 	scale_config_error(
 		parse_node, err_type,
 		"FSAL SCALE: %s cannot be kept fresh by %s while "
@@ -478,6 +485,8 @@ fsal_status_t scale_update_export(struct fsal_module *fsal_hdl,
 	if (backend == NULL)
 		return fsalstat(ERR_FSAL_INVAL, EINVAL);
 
+	if (fresh.automatic && scale_export(original)->said.automatic)
+		fresh.mode = scale_export(original)->said.mode;
 	if (!scale_freshness_alike(&scale_export(original)->said, &fresh)) {
 		scale_config_error(
 			parse_node, err_type,

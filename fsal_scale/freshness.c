@@ -73,7 +73,8 @@ bool scale_freshness_settle(const struct scale_freshness_config *cfg,
 	bool always_asked = export_expiry(&expiry) && expiry == 0;
 
 	fresh->mode = cfg->mode;
-	if (fresh->mode == SCALE_AUTO)
+	fresh->automatic = cfg->mode == SCALE_AUTO;
+	if (fresh->automatic)
 		fresh->mode = best(cfg, backend, always_asked);
 	if (!always_asked &&
 	    (fresh->mode == SCALE_ASK ||

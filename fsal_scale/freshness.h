@@ -57,6 +57,8 @@ enum scale_freshness_mode {
 /** The times to live, in the engine's milliseconds; 0: never served. */
 struct scale_freshness {
 	enum scale_freshness_mode mode;
+	/** the administrator did not choose it */
+	bool automatic;
 	uint32_t attr_ms;
 	uint32_t name_ms;
 	uint32_t negative_ms;

@@ -212,6 +212,31 @@ static void test_alike(void)
 	end_two();
 }
 
+/* What nobody has chosen gives way to what somebody has. */
+static void test_automatic(void)
+{
+	char *errors = NULL;
+
+	one = make("Freshness = ttl;", "/", &root1);
+	two = make("", "/", &root2);
+	CU_ASSERT_EQUAL(scale_export(two)->fresh.mode, SCALE_TTL);
+	CU_ASSERT_PTR_NULL(
+		make_export(SCALE_WITH("Freshness = notify;", "VFS"), &errors));
+	CU_ASSERT_PTR_NOT_NULL(strstr(errors, "the same Freshness"));
+	free(errors);
+	be(two);
+	OK(update_export_from(SCALE_WITH("Attr_TTL = 7;", "VFS"), two, &errors)
+		   .major);
+	CU_ASSERT_EQUAL(scale_export(two)->fresh.mode, SCALE_TTL);
+	CU_ASSERT_EQUAL(scale_export(two)->fresh.attr_ms, 7000);
+	free(errors);
+	end_two();
+	one = make("", "/", &root1);
+	CU_ASSERT_EQUAL(scale_export(one)->fresh.mode, SCALE_NOTIFY);
+	two = make("Freshness = notify;", "/", &root2);
+	end_two();
+}
+
 /* Backends whose keys are an export's own share nothing. */
 static void test_private(void)
 {
@@ -245,6 +270,7 @@ int main(void)
 		{ "one of them goes", test_leave },
 		{ "an event by one of them", test_event },
 		{ "fresh in one way", test_alike },
+		{ "none was chosen", test_automatic },
 		{ "exports that share nothing", test_private },
 		CU_TEST_INFO_NULL,
 	};
