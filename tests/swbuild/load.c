@@ -10,6 +10,7 @@
 
 #include "cpu.h"
 #include "drive.h"
+#include "json_parts.h"
 #include "plot.h"
 #include "progress.h"
 #include "run.h"
@@ -232,10 +233,7 @@ static bool write_reports(const struct run *run)
 
 	errno = 0;
 	if (o->json)
-		good = written(o->json,
-			       json_dump_file(json, o->json,
-					      JSON_INDENT(1) |
-						      JSON_REAL_PRECISION(9)));
+		good = json_write(json, o->json);
 	if (o->csv)
 		good = written(o->csv, report_csv(run, o->csv)) && good;
 	if (o->plot && plot_runs(&json, 1, o->plot, wrong, sizeof(wrong)) < 0) {

@@ -7,6 +7,7 @@
 #include "load.h"
 #include "options.h"
 #include "plot.h"
+#include "replay/command.h"
 
 int main(int argc, char **argv)
 {
@@ -20,7 +21,8 @@ int main(int argc, char **argv)
 		return plot_main(argc - 1, argv + 1);
 	}
 	options_parse(&options, argc, argv);
-	status = load_main(&options);
+	status = options.replay.trace ? replay_main(&options) :
+					load_main(&options);
 	options_free(&options);
 	return status;
 }

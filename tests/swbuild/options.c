@@ -87,15 +87,15 @@ static const struct argp_option table[] = {
 	{ "threads", 'j', "N", 0, "Threads of the client (1)", 2 },
 	{ "seed", KEY_SEED, "N", 0, "Of sizes and choices (1)", 2 },
 
-	{ NULL, 0, NULL, 0, "The results:", 3 },
-	{ "json", KEY_JSON, "FILE", 0, "Write all figures as JSON", 3 },
-	{ "csv", KEY_CSV, "FILE", 0, "Write a line a point and operation", 3 },
+	{ NULL, 0, NULL, 0, "The results:", 4 },
+	{ "json", KEY_JSON, "FILE", 0, "Write all figures as JSON", 4 },
+	{ "csv", KEY_CSV, "FILE", 0, "Write a line a point and operation", 4 },
 	{ "plot", KEY_PLOT, "FILE", 0,
-	  "Draw response time over ops/s: FILE.png or FILE.svg", 3 },
-	{ "label", KEY_LABEL, "TEXT", 0, "This run's name in pictures", 3 },
+	  "Draw response time over ops/s: FILE.png or FILE.svg", 4 },
+	{ "label", KEY_LABEL, "TEXT", 0, "This run's name in pictures", 4 },
 	{ "progress", KEY_PROGRESS, NULL, 0,
-	  "Show what goes on, even if that is no terminal", 3 },
-	{ "quiet", KEY_QUIET, NULL, 0, "Do not show what goes on", 3 },
+	  "Show what goes on, even if that is no terminal", 4 },
+	{ "quiet", KEY_QUIET, NULL, 0, "Do not show what goes on", 4 },
 
 	{ NULL, 0, NULL, 0, "Help:", -1 },
 	{ "version", KEY_VERSION, "VERSION", OPTION_ARG_OPTIONAL,
@@ -121,6 +121,7 @@ static const char doc[] =
 	"\n"
 	"  swbuild --server nas --export /data --nfs 4.1 --builds 1-20 "
 	"--scale 0.1\n"
+	"  swbuild --server nas --export /data --replay build.tsv.gz\n"
 	"  swbuild plot RUN.json... -o FILE.png";
 
 static uint32_t number(const struct argp_state *state, const char *text,
@@ -197,6 +198,10 @@ static void check(const struct argp_state *state, const struct options *o)
 			   "--directory is a plain name in the export, not "
 			   "\"%s\"",
 			   o->server.directory);
+	if (o->replay.trace && (o->output.csv || o->output.plot))
+		argp_error(state,
+			   "--csv and --plot are of the load; a replay has "
+			   "--json");
 }
 
 static error_t parse_server(int key, char *arg, struct argp_state *state,
@@ -340,6 +345,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_error(state, "what is \"%s\" for? All is given by options",
 			   arg);
 		return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->replay;
+		return 0;
 	case ARGP_KEY_END:
 		check(state, o);
 		return 0;
@@ -398,9 +406,14 @@ static char *command_line(int argc, char **argv)
 
 void options_parse(struct options *options, int argc, char **argv)
 {
+	static const struct argp_child children[] = {
+		{ .argp = &replay_argp },
+		{ 0 },
+	};
 	static const struct argp argp = { .options = table,
 					  .parser = parse,
-					  .doc = doc };
+					  .doc = doc,
+					  .children = children };
 
 	*options = (struct options){
 		.server = { .version = SW_V3,
@@ -418,6 +431,7 @@ void options_parse(struct options *options, int argc, char **argv)
 			  .warmup = 5,
 			  .seconds = 20,
 			  .limits = { .response_ms = 10, .rate_share = 0.95 } },
+		.replay = replay_defaults,
 		.command = command_line(argc, argv),
 	};
 	mix_find(&options->load.mix, "swbuild");

@@ -14,6 +14,7 @@
 #include "ladder.h"
 #include "mix.h"
 #include "point.h"
+#include "replay/arguments.h"
 
 /* Exit statuses. */
 #define EXIT_FINE    0
@@ -69,6 +70,7 @@ struct options {
 	struct server_options server;
 	struct load_options load;
 	struct output_options output;
+	struct replay_arguments replay; /* instead of the load */
 	char *command; /* the whole command line, for reports */
 };
 

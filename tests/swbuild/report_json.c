@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-or-later
 #include <string.h>
 
+#include "json_parts.h"
 #include "process.h"
 #include "run.h"
 
@@ -44,12 +45,6 @@ const char *run_status_name(const struct run *run, uint32_t status)
 	return sw_status_name(run->options->server.version, status);
 }
 
-static json_t *summary(const struct summary *s)
-{
-	return json_pack("{s:f, s:f, s:f, s:f}", "mean", s->mean, "p50", s->p50,
-			 "p99", s->p99, "max", s->max);
-}
-
 static json_t *operation(const struct op_point *op)
 {
 	json_t *object = json_pack("{s:I, s:I}", "ops",
@@ -58,9 +53,9 @@ static json_t *operation(const struct op_point *op)
 
 	if (op->response.count) {
 		json_object_set_new(object, "response_ms",
-				    summary(&op->response));
+				    json_summary(&op->response));
 		json_object_set_new(object, "service_ms",
-				    summary(&op->service));
+				    json_summary(&op->service));
 	}
 	return object;
 }
@@ -132,14 +127,6 @@ static json_t *point_json(const struct run *run, const struct point *point)
 	return object;
 }
 
-static json_t *server_json(const struct server_options *o)
-{
-	return json_pack("{s:s, s:s, s:s, s:i, s:s}", "host", o->host, "export",
-			 o->export, "nfs", sw_version_name(o->version),
-			 "connections", (int)o->connections, "directory",
-			 o->directory);
-}
-
 static json_t *load_json(const struct run *run)
 {
 	const struct load_options *o = &run->options->load;
@@ -174,19 +161,6 @@ static json_t *set_json(const struct run *run)
 			 run_set_text(run));
 }
 
-static json_t *counters_json(const struct sw_counters *c)
-{
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-			 "requests", (json_int_t)c->requests, "bytes_out",
-			 (json_int_t)c->bytes_out, "bytes_in",
-			 (json_int_t)c->bytes_in, "resent",
-			 (json_int_t)c->resent, "reconnects",
-			 (json_int_t)c->reconnects, "delays",
-			 (json_int_t)c->delays, "graces", (json_int_t)c->graces,
-			 "expired", (json_int_t)c->expired, "waits",
-			 (json_int_t)c->waits);
-}
-
 static json_t *last_valid_json(const struct run *run)
 {
 	const struct point *point = &run->points[run->last_valid];
@@ -200,26 +174,13 @@ static json_t *last_valid_json(const struct run *run)
 
 json_t *report_json(const struct run *run)
 {
-	const struct options *o = run->options;
+	json_t *object = json_head(run->options, run->started);
 	json_t *points = json_array();
-	json_t *object = json_object();
-	char started[32];
-	struct tm tm;
 
-	strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ",
-		 gmtime_r(&run->started, &tm));
-	json_object_set_new(object, "program", json_string("swbuild"));
-	json_object_set_new(object, "version", json_string(SWBUILD_VERSION));
-	json_object_set_new(object, "command", json_string(o->command));
-	json_object_set_new(object, "started", json_string(started));
-	if (o->output.label)
-		json_object_set_new(object, "label",
-				    json_string(o->output.label));
-	json_object_set_new(object, "server", server_json(&o->server));
 	json_object_set_new(object, "load", load_json(run));
 	json_object_set_new(object, "set", set_json(run));
 	json_object_set_new(object, "client", json_string(run_client_text));
-	json_object_set_new(object, "counters", counters_json(&run->counters));
+	json_object_set_new(object, "counters", json_counters(&run->counters));
 	for (size_t i = 0; i < run->count; i++)
 		json_array_append_new(points, point_json(run, &run->points[i]));
 	json_object_set_new(object, "points", points);

@@ -10,7 +10,7 @@ static void milliseconds(double ms)
 	printf(" %*.*f", 7, ms < 10 ? 2 : ms < 1000 ? 1 : 0, ms);
 }
 
-static void latencies(const struct summary *s)
+void report_latencies(const struct summary *s)
 {
 	milliseconds(s->mean);
 	milliseconds(s->p50);
@@ -62,7 +62,7 @@ void report_point(const struct run *run, const struct point *point)
 {
 	printf("%7g %8.0f %9.1f", point->builds, point->asked_rate,
 	       point->achieved_rate);
-	latencies(&point->all.response);
+	report_latencies(&point->all.response);
 	printf("  %7.1f", point_cpu_us(point, point->client_cpu));
 	if (point->server_cpu >= 0)
 		printf(" %7.1f", point_cpu_us(point, point->server_cpu));
@@ -88,7 +88,7 @@ static void operations(const struct point *point)
 		       i < OP_COUNT ? op_name((enum op)i) : "all",
 		       (double)op->response.count / point->seconds,
 		       (unsigned long long)op->errors);
-		latencies(&op->response);
+		report_latencies(&op->response);
 		printf(" ");
 		milliseconds(op->service.mean);
 		milliseconds(op->service.p99);

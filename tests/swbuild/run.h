@@ -53,4 +53,7 @@ void report_head(const struct run *run);
 void report_point(const struct run *run, const struct point *point);
 void report_summary(const struct run *run);
 
+/** Mean, p50, p99 and max, in seven columns each. */
+void report_latencies(const struct summary *s);
+
 #endif
