@@ -136,7 +136,8 @@ struct sw_result {
 	const struct sw_fh *fh;	      /* of the object found, made or opened */
 	struct sw_file *file; /* opened: the caller's until sw_close() */
 	const void *data;     /* read; readlink: the target, no NUL */
-	uint64_t count; /* bytes read, written or of the target; entries */
+	uint64_t count;	   /* bytes read, written or of the target; entries */
+	uint64_t verifier; /* WRITE and COMMIT: the server's, as a number */
 	uint32_t access;
 	bool eof;
 };

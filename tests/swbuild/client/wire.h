@@ -19,12 +19,14 @@
 struct wire {
 	XDR xdr;
 	bool bad;
+	uint32_t ops; /* NFSv4: operations put into the compound */
 };
 
 static inline void wire_encode(struct wire *w, void *buffer, uint32_t size)
 {
 	xdrmem_ncreate(&w->xdr, buffer, size, XDR_ENCODE);
 	w->bad = false;
+	w->ops = 0;
 }
 
 static inline void wire_decode(struct wire *w, void *buffer, uint32_t size)

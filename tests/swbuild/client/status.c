@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: LGPL-3.0-or-later
+/* Names of versions and statuses. */
+#include "client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol.h"
+
+static const struct {
+	const char *text;
+	enum sw_version version;
+} versions[] = { { "3", SW_V3 },
+		 { "4.0", SW_V40 },
+		 { "4", SW_V40 },
+		 { "4.1", SW_V41 } };
+
+bool sw_version_parse(const char *text, enum sw_version *version)
+{
+	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++)
+		if (!strcmp(text, versions[i].text)) {
+			*version = versions[i].version;
+			return true;
+		}
+	return false;
+}
+
+const char *sw_version_name(enum sw_version version)
+{
+	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++)
+		if (versions[i].version == version)
+			return versions[i].text;
+	return "?";
+}
+
+/* clang-format off */
+#define NAME(prefix, status) { prefix##status, #prefix #status }
+/* clang-format on */
+
+struct name {
+	uint32_t status;
+	const char *name;
+};
+
+static const struct name names3[] = {
+	NAME(NFS3ERR_, PERM),	    NAME(NFS3ERR_, NOENT),
+	NAME(NFS3ERR_, IO),	    NAME(NFS3ERR_, NXIO),
+	NAME(NFS3ERR_, ACCES),	    NAME(NFS3ERR_, EXIST),
+	NAME(NFS3ERR_, XDEV),	    NAME(NFS3ERR_, NODEV),
+	NAME(NFS3ERR_, NOTDIR),	    NAME(NFS3ERR_, ISDIR),
+	NAME(NFS3ERR_, INVAL),	    NAME(NFS3ERR_, FBIG),
+	NAME(NFS3ERR_, NOSPC),	    NAME(NFS3ERR_, ROFS),
+	NAME(NFS3ERR_, MLINK),	    NAME(NFS3ERR_, NAMETOOLONG),
+	NAME(NFS3ERR_, NOTEMPTY),   NAME(NFS3ERR_, DQUOT),
+	NAME(NFS3ERR_, STALE),	    NAME(NFS3ERR_, REMOTE),
+	NAME(NFS3ERR_, BADHANDLE),  NAME(NFS3ERR_, NOT_SYNC),
+	NAME(NFS3ERR_, BAD_COOKIE), NAME(NFS3ERR_, NOTSUPP),
+	NAME(NFS3ERR_, TOOSMALL),   NAME(NFS3ERR_, SERVERFAULT),
+	NAME(NFS3ERR_, BADTYPE),    NAME(NFS3ERR_, JUKEBOX),
+};
+
+static const struct name names4[] = {
+	NAME(NFS4ERR_, ACCESS),
+	NAME(NFS4ERR_, ADMIN_REVOKED),
+	NAME(NFS4ERR_, ATTRNOTSUPP),
+	NAME(NFS4ERR_, BACK_CHAN_BUSY),
+	NAME(NFS4ERR_, BADCHAR),
+	NAME(NFS4ERR_, BADHANDLE),
+	NAME(NFS4ERR_, BADIOMODE),
+	NAME(NFS4ERR_, BADLABEL),
+	NAME(NFS4ERR_, BADLAYOUT),
+	NAME(NFS4ERR_, BADNAME),
+	NAME(NFS4ERR_, BADOWNER),
+	NAME(NFS4ERR_, BADSESSION),
+	NAME(NFS4ERR_, BADSLOT),
+	NAME(NFS4ERR_, BADTYPE),
+	NAME(NFS4ERR_, BADXDR),
+	NAME(NFS4ERR_, BAD_COOKIE),
+	NAME(NFS4ERR_, BAD_HIGH_SLOT),
+	NAME(NFS4ERR_, BAD_RANGE),
+	NAME(NFS4ERR_, BAD_SEQID),
+	NAME(NFS4ERR_, BAD_SESSION_DIGEST),
+	NAME(NFS4ERR_, BAD_STATEID),
+	NAME(NFS4ERR_, CB_PATH_DOWN),
+	NAME(NFS4ERR_, CLID_INUSE),
+	NAME(NFS4ERR_, CLIENTID_BUSY),
+	NAME(NFS4ERR_, COMPLETE_ALREADY),
+	NAME(NFS4ERR_, CONN_NOT_BOUND_TO_SESSION),
+	NAME(NFS4ERR_, DEADLOCK),
+	NAME(NFS4ERR_, DEADSESSION),
+	NAME(NFS4ERR_, DELAY),
+	NAME(NFS4ERR_, DELEG_ALREADY_WANTED),
+	NAME(NFS4ERR_, DELEG_REVOKED),
+	NAME(NFS4ERR_, DENIED),
+	NAME(NFS4ERR_, DIRDELEG_UNAVAIL),
+	NAME(NFS4ERR_, DQUOT),
+	NAME(NFS4ERR_, ENCR_ALG_UNSUPP),
+	NAME(NFS4ERR_, EXIST),
+	NAME(NFS4ERR_, EXPIRED),
+	NAME(NFS4ERR_, FBIG),
+	NAME(NFS4ERR_, FHEXPIRED),
+	NAME(NFS4ERR_, FILE_OPEN),
+	NAME(NFS4ERR_, GRACE),
+	NAME(NFS4ERR_, HASH_ALG_UNSUPP),
+	NAME(NFS4ERR_, INVAL),
+	NAME(NFS4ERR_, IO),
+	NAME(NFS4ERR_, ISDIR),
+	NAME(NFS4ERR_, LAYOUTTRYLATER),
+	NAME(NFS4ERR_, LAYOUTUNAVAILABLE),
+	NAME(NFS4ERR_, LEASE_MOVED),
+	NAME(NFS4ERR_, LOCKED),
+	NAME(NFS4ERR_, LOCKS_HELD),
+	NAME(NFS4ERR_, LOCK_NOTSUPP),
+	NAME(NFS4ERR_, LOCK_RANGE),
+	NAME(NFS4ERR_, MINOR_VERS_MISMATCH),
+	NAME(NFS4ERR_, MLINK),
+	NAME(NFS4ERR_, MOVED),
+	NAME(NFS4ERR_, NAMETOOLONG),
+	NAME(NFS4ERR_, NOENT),
+	NAME(NFS4ERR_, NOFILEHANDLE),
+	NAME(NFS4ERR_, NOMATCHING_LAYOUT),
+	NAME(NFS4ERR_, NOSPC),
+	NAME(NFS4ERR_, NOTDIR),
+	NAME(NFS4ERR_, NOTEMPTY),
+	NAME(NFS4ERR_, NOTSUPP),
+	NAME(NFS4ERR_, NOT_ONLY_OP),
+	NAME(NFS4ERR_, NOT_SAME),
+	NAME(NFS4ERR_, NOXATTR),
+	NAME(NFS4ERR_, NO_GRACE),
+	NAME(NFS4ERR_, NXIO),
+	NAME(NFS4ERR_, OFFLOAD_DENIED),
+	NAME(NFS4ERR_, OFFLOAD_NO_REQS),
+	NAME(NFS4ERR_, OLD_STATEID),
+	NAME(NFS4ERR_, OPENMODE),
+	NAME(NFS4ERR_, OP_ILLEGAL),
+	NAME(NFS4ERR_, OP_NOT_IN_SESSION),
+	NAME(NFS4ERR_, PARTNER_NOTSUPP),
+	NAME(NFS4ERR_, PARTNER_NO_AUTH),
+	NAME(NFS4ERR_, PERM),
+	NAME(NFS4ERR_, PNFS_IO_HOLE),
+	NAME(NFS4ERR_, PNFS_NO_LAYOUT),
+	NAME(NFS4ERR_, RECALLCONFLICT),
+	NAME(NFS4ERR_, RECLAIM_BAD),
+	NAME(NFS4ERR_, RECLAIM_CONFLICT),
+	NAME(NFS4ERR_, REJECT_DELEG),
+	NAME(NFS4ERR_, REPLAY),
+	NAME(NFS4ERR_, REP_TOO_BIG),
+	NAME(NFS4ERR_, REP_TOO_BIG_TO_CACHE),
+	NAME(NFS4ERR_, REQ_TOO_BIG),
+	NAME(NFS4ERR_, RESOURCE),
+	NAME(NFS4ERR_, RESTOREFH),
+	NAME(NFS4ERR_, RETRY_UNCACHED_REP),
+	NAME(NFS4ERR_, RETURNCONFLICT),
+	NAME(NFS4ERR_, ROFS),
+	NAME(NFS4ERR_, SAME),
+	NAME(NFS4ERR_, SEQUENCE_POS),
+	NAME(NFS4ERR_, SEQ_FALSE_RETRY),
+	NAME(NFS4ERR_, SEQ_MISORDERED),
+	NAME(NFS4ERR_, SERVERFAULT),
+	NAME(NFS4ERR_, SHARE_DENIED),
+	NAME(NFS4ERR_, STALE),
+	NAME(NFS4ERR_, STALE_CLIENTID),
+	NAME(NFS4ERR_, STALE_STATEID),
+	NAME(NFS4ERR_, SYMLINK),
+	NAME(NFS4ERR_, TOOSMALL),
+	NAME(NFS4ERR_, TOO_MANY_OPS),
+	NAME(NFS4ERR_, UNION_NOTSUPP),
+	NAME(NFS4ERR_, UNKNOWN_LAYOUTTYPE),
+	NAME(NFS4ERR_, UNSAFE_COMPOUND),
+	NAME(NFS4ERR_, WRONGSEC),
+	NAME(NFS4ERR_, WRONG_CRED),
+	NAME(NFS4ERR_, WRONG_LFS),
+	NAME(NFS4ERR_, WRONG_TYPE),
+	NAME(NFS4ERR_, XATTR2BIG),
+	NAME(NFS4ERR_, XDEV),
+};
+
+static const struct name names_own[] = {
+	NAME(SW_ERR_, LOST),
+	NAME(SW_ERR_, REPLY),
+	NAME(SW_ERR_, ARGUMENT),
+	NAME(SW_ERR_, RPC),
+};
+
+static const char *find(const struct name *names, size_t count, uint32_t status)
+{
+	for (size_t i = 0; i < count; i++)
+		if (names[i].status == status)
+			return names[i].name;
+	return NULL;
+}
+
+#define FIND(names, status) \
+	find(names, sizeof(names) / sizeof(*(names)), status)
+
+const char *sw_status_name(enum sw_version version, uint32_t status)
+{
+	static _Thread_local char unknown[32];
+	const char *name;
+
+	if (!status)
+		return "OK";
+	name = version == SW_V3 ? FIND(names3, status) : FIND(names4, status);
+	if (!name)
+		name = FIND(names_own, status);
+	if (name)
+		return name;
+	snprintf(unknown, sizeof(unknown), "status %u", status);
+	return unknown;
+}
