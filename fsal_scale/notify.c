@@ -471,6 +471,8 @@ static int start(void)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	rc = pthread_create(&thread, NULL, watcher, NULL);
+	if (rc == 0)
+		pthread_setname_np(thread, "scale-notify");
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	started = rc == 0;
 	return -rc;
