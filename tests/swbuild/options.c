@@ -48,7 +48,7 @@ static const struct argp_option table[] = {
 	  "NFSv3 only; default: the portmapper's word", 1 },
 	{ "connections", 'c', "N", 0, "TCP connections a thread (1)", 1 },
 	{ "depth", KEY_DEPTH, "N", 0,
-	  "Requests in flight a thread, at most (64 a connection); NFSv4.1: "
+	  "Requests in flight a thread, at most (1024); NFSv4.1: "
 	  "slots asked for",
 	  1 },
 	{ "uid", KEY_UID, "N", 0, "AUTH_SYS user (one's own)", 1 },

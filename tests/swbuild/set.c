@@ -42,7 +42,7 @@ static void note_job(struct worker *worker)
 	status = wait_write(worker, &team->root, MARKER, text, strlen(text));
 	free(text);
 	if (status != SW_OK)
-		fail_status(worker, "write", MARKER, status);
+		worker_fail_status(worker, "write", MARKER, status);
 }
 
 /* Is it the marker of a set of this shape?  -1: it is no marker. */
@@ -81,7 +81,7 @@ static void find_job(struct worker *worker)
 	status = wait_directory(worker, sw_root(worker->client), name,
 				&team->root);
 	if (status != SW_OK) {
-		fail_status(worker, "make the directory", name, status);
+		worker_fail_status(worker, "make the directory", name, status);
 		return;
 	}
 	status = wait_read(worker, &team->root, MARKER, text, sizeof(text),
@@ -89,7 +89,7 @@ static void find_job(struct worker *worker)
 	if (status == STATUS_NOENT)
 		status = wait_list(worker, &team->root, &names);
 	if (status != SW_OK)
-		fail_status(worker, "read", name, status);
+		worker_fail_status(worker, "read", name, status);
 	same = compare_marker(team, text, size);
 	if (names.count > 0 || (size > 0 && same < 0))
 		worker_fail(worker,
@@ -133,7 +133,8 @@ static void close_job(struct worker *worker)
 		status = wait_remove(worker, sw_root(worker->client), name,
 				     true);
 	if (status != SW_OK)
-		fail_status(worker, "remove the directory", name, status);
+		worker_fail_status(worker, "remove the directory", name,
+				   status);
 }
 
 int set_close(struct team *team, char error[TEAM_ERROR])

@@ -62,8 +62,8 @@ static bool check_names(struct worker *worker, const struct process *p,
 	}
 	names_free(&names);
 	if (status != SW_OK)
-		fail_status(worker, "read", "a directory of the file set",
-			    status);
+		worker_fail_status(worker, "read",
+				   "a directory of the file set", status);
 	return status == SW_OK;
 }
 
@@ -94,8 +94,8 @@ static void write_files(struct worker *worker, const struct process *p,
 	}
 	worker_await(worker, &writing.pending);
 	if (writing.status != SW_OK)
-		fail_status(worker, "write", "a file of the file set",
-			    writing.status);
+		worker_fail_status(worker, "write", "a file of the file set",
+				   writing.status);
 }
 
 static void make_process(struct worker *worker, struct process *p, bool *good)
@@ -108,7 +108,7 @@ static void make_process(struct worker *worker, struct process *p, bool *good)
 	name_process(name, p->files.process);
 	status = wait_directory(worker, &team->root, name, &p->home);
 	if (status != SW_OK)
-		fail_status(worker, "make the directory", name, status);
+		worker_fail_status(worker, "make the directory", name, status);
 	for (uint32_t d = 0; d < shape->directories && !worker->error[0] &&
 			     !atomic_load(&team->stop);
 	     d++) {
@@ -116,7 +116,8 @@ static void make_process(struct worker *worker, struct process *p, bool *good)
 		status = wait_directory(worker, &p->home, name,
 					&p->directories[d]);
 		if (status != SW_OK) {
-			fail_status(worker, "make the directory", name, status);
+			worker_fail_status(worker, "make the directory", name,
+					   status);
 			return;
 		}
 		memset(good, 0, shape->files * sizeof(*good));
@@ -189,8 +190,8 @@ void set_restore_job(struct worker *worker)
 			worker_await(worker, &worker->running);
 			if (p->requests == SW_OK)
 				continue;
-			fail_status(worker, "restore", p->choice.name,
-				    p->requests);
+			worker_fail_status(worker, "restore", p->choice.name,
+					   p->requests);
 			return;
 		}
 	}

@@ -158,8 +158,8 @@ uint32_t wait_read(struct worker *worker, const struct sw_fh *dir,
 	return wait.status;
 }
 
-void fail_status(struct worker *worker, const char *what, const char *name,
-		 uint32_t status)
+void worker_fail_status(struct worker *worker, const char *what,
+			const char *name, uint32_t status)
 {
 	const char *why = sw_client_error(worker->client);
 	enum sw_version version = worker->team->options->server.version;

@@ -53,7 +53,7 @@ uint32_t wait_read(struct worker *worker, const struct sw_fh *dir,
 		   const char *name, void *data, size_t room, size_t *size);
 
 /** Fails the worker: "cannot WHAT NAME: STATUS", and why if it is known. */
-void fail_status(struct worker *worker, const char *what, const char *name,
-		 uint32_t status);
+void worker_fail_status(struct worker *worker, const char *what,
+			const char *name, uint32_t status);
 
 #endif

@@ -92,7 +92,8 @@ void set_remove_job(struct worker *worker)
 	}
 	names_free(&names);
 	if (status != SW_OK)
-		fail_status(worker, "remove", "the old file set", status);
+		worker_fail_status(worker, "remove", "the old file set",
+				   status);
 	for (uint32_t i = 0; i < worker->count; i++)
 		process_free(worker->processes[i]);
 	worker->count = 0;
