@@ -33,7 +33,8 @@ serve_benchmark() {
 	configure=()
 	case " $* " in
 	*" --help "* | *" -h "* | *" --version "*) ;;
-	*) build_benchmark nfsload delay-relay fsalscale fsalfault ;;
+	*) build_benchmark nfsload delay-relay freshprobe fsalscale \
+		fsalfault ;;
 	esac
 	unset PYTHONHOME
 	export SCALE_BUILD=$build LC_ALL=C.UTF-8 PYTHONPATH=$top/tests/bench

@@ -92,6 +92,9 @@ def test_names_and_handles(server, load):
     assert load("readlink", of="links")["statuses"] == {"NFS3_OK": 1}
     load("remove", of="d", names=["renamed", "symbolic"])
     load("churn", of="d", names={"prefix": "new", "count": 3}, count=20)
+    written = load("write_churn", of="d", names=["w"], count=5)
+    assert written["requests"] == 15
+    assert written["statuses"] == {"NFS3_OK": 15}
     assert len(os.listdir(directory / "d")) == 300
 
     load("lookup", of="root4", names=["d"], keep="d4")
@@ -106,6 +109,12 @@ def test_a_time_limit_and_a_pause(load):
     report = load("getattr", of="root", seconds=0.5, pause_us=10000)
     assert 0.4 < time.monotonic() - began < 5
     assert 1 < report["items"] < 50
+
+
+def test_a_rate(load):
+    """Items begin when they are due, however many may be in flight."""
+    report = load("getattr", of="root", seconds=1, rate=200, depth=8)
+    assert 100 < report["items"] <= 201
 
 
 @pytest.mark.parametrize("command, complaint", [

@@ -11,7 +11,8 @@ import statistics
 class Report:
     """The results of one benchmark.
 
-    A target is reached if the median of the samples is on its better side.
+    A target is reached if the value, which is the median of the samples or
+    what else is said of them, is on its better side.
     A control is the same measurement with the feature off: it must miss.
     """
 
@@ -23,17 +24,18 @@ class Report:
         self.machine = machine()
 
     def add(self, name, samples, unit, *, better="higher", target=None,
-            control=False, show=True):
+            control=False, show=True, value=None, **more):
         """Add a result and show it; without samples it is absent, never
-        zero.  The result, or None."""
+        zero.  `more` goes into the JSON.  The result, or None."""
         samples = list(samples)
         if not samples:
             return None
-        value = statistics.median(samples)
+        if value is None:
+            value = statistics.median(samples)
         result = {"name": name, "value": value, "unit": unit,
                   "better": better,
                   "spread": [min(samples), max(samples)],
-                  "samples": samples}
+                  "samples": samples, **more}
         if target is not None:
             reached = (value >= target if better == "higher"
                        else value <= target)

@@ -141,6 +141,8 @@ struct run {
 	uint64_t started_items;
 	uint64_t deadline; /* ns, or 0 */
 	uint64_t pause;	   /* ns between a slot's items */
+	double rate;	   /* items a second of all slots, or 0: no limit */
+	uint64_t began;	   /* ns: when item 0 was due */
 	bool until_input;
 	uint32_t reply_bytes; /* of READDIR and READ */
 	unsigned depth;
@@ -161,6 +163,8 @@ struct request {
 	struct handle target;
 	char name[NAME_SIZE];
 	char new_name[NAME_SIZE];
+	char made[64]; /* the handle of what the item made */
+	uint32_t made_length;
 	int step;
 	unsigned pages; /* of a directory so far */
 	uint64_t cookie;
@@ -183,6 +187,9 @@ void request_failed(struct request *r, const char *message);
 /* Offers a handle to the run's keep set. */
 void request_keep(struct request *r, const void *bytes, uint32_t length);
 
+/* ---- clock.c ---- */
+
+/* CLOCK_MONOTONIC. */
 uint64_t now_ns(void);
 
 /* ---- ops3.c, ops4.c ---- */

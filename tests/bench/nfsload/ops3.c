@@ -8,7 +8,8 @@
 #include "nfsload.h"
 
 enum {
-	ALL_ACCESS = 0x3f
+	ALL_ACCESS = 0x3f,
+	WRITTEN = 4096
 };
 
 static nfs_fh3 fh(struct handle h)
@@ -110,6 +111,18 @@ static void keep_new(struct request *r, nfsstat3 status,
 		request_keep(r, handle->data.data_val, handle->data.data_len);
 }
 
+static void keep_made(struct request *r, nfsstat3 status,
+		      const post_op_fh3 *object)
+{
+	const nfs_fh3 *handle = &object->post_op_fh3_u.handle;
+
+	if (status != NFS3_OK || !object->handle_follows ||
+	    handle->data.data_len > sizeof(r->made))
+		return;
+	memcpy(r->made, handle->data.data_val, handle->data.data_len);
+	r->made_length = handle->data.data_len;
+}
+
 static void create_reply(struct rpc_context *rpc, int rpc_status, void *data,
 			 void *private)
 {
@@ -122,7 +135,8 @@ static void create_reply(struct rpc_context *rpc, int rpc_status, void *data,
 		return;
 	}
 	keep_new(r, res->status, &res->CREATE3res_u.resok.obj);
-	/* Of a churn a REMOVE follows. */
+	keep_made(r, res->status, &res->CREATE3res_u.resok.obj);
+	/* Of a churn a WRITE or REMOVE follows. */
 	request_replied(r, (int)res->status, nfsstat3_to_str((int)res->status),
 			res->status == NFS3_OK && r->step == 1);
 }
@@ -158,6 +172,45 @@ static int send_churn(struct request *r)
 	if (r->step++ == 0)
 		return send_create(r);
 	return send_remove(r);
+}
+
+static void write_reply(struct rpc_context *rpc, int rpc_status, void *data,
+			void *private)
+{
+	WRITE3res *res = data;
+
+	(void)rpc;
+	if (rpc_status != RPC_STATUS_SUCCESS)
+		request_failed(private, "a WRITE failed");
+	else
+		request_replied(private, (int)res->status,
+				nfsstat3_to_str((int)res->status),
+				res->status == NFS3_OK);
+}
+
+static int send_write(struct request *r)
+{
+	static char bytes[WRITTEN];
+	struct handle made = { .bytes = r->made, .length = r->made_length };
+	WRITE3args args = { .file = fh(made),
+			    .count = WRITTEN,
+			    .stable = UNSTABLE,
+			    .data = { .data_len = WRITTEN,
+				      .data_val = bytes } };
+
+	return rpc_nfs3_write_async(r->rpc, write_reply, &args, r);
+}
+
+static int send_write_churn(struct request *r)
+{
+	switch (r->step++) {
+	case 0:
+		return send_create(r);
+	case 1:
+		return send_write(r);
+	default:
+		return send_remove(r);
+	}
 }
 
 static void mkdir_reply(struct rpc_context *rpc, int rpc_status, void *data,
@@ -329,6 +382,7 @@ static const struct operation operations[] = {
 	{ "create", NEEDS_NAMES, send_create },
 	{ "remove", NEEDS_NAMES, send_remove },
 	{ "churn", NEEDS_NAMES, send_churn },
+	{ "write_churn", NEEDS_NAMES, send_write_churn },
 	{ "mkdir", NEEDS_NAMES, send_mkdir },
 	{ "rmdir", NEEDS_NAMES, send_rmdir },
 	{ "symlink", NEEDS_NAMES, send_symlink },

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "nfsload.h"
 #include "memory.h"
@@ -16,14 +15,6 @@ enum {
 
 /* More requests than any directory needs. */
 #define MOST_PAGES 1000000
-
-uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* A mixing function (splitmix64): item number in, random bits out. */
 static uint64_t mix(uint64_t x)
@@ -72,7 +63,7 @@ static void send_next(struct request *r)
 		request_failed(r, "a request could not be sent");
 }
 
-/* Begins the slot's next item, unless the run is over. */
+/* Begins the slot's next item, unless the run is over or it is not due. */
 static void begin_item(struct request *r)
 {
 	struct run *run = r->run;
@@ -81,6 +72,16 @@ static void begin_item(struct request *r)
 	    (run->deadline && now_ns() >= run->deadline)) {
 		run->busy--;
 		return;
+	}
+	if (run->rate > 0) {
+		uint64_t due =
+			run->began + (uint64_t)((double)run->started_items *
+						1e9 / run->rate);
+
+		if (due > now_ns()) {
+			r->due = due;
+			return;
+		}
 	}
 	r->number = run->started_items++;
 	r->step = 0;
@@ -126,12 +127,12 @@ void request_keep(struct request *r, const void *bytes, uint32_t length)
 		set_add(run->keep, bytes, length);
 }
 
-/* Wakes slots whose pause is over; ns until the next one, or -1. */
+/* Wakes slots that are due; ns until the next one, or -1. */
 static int64_t wake_slots(struct request *slots, const struct run *run)
 {
 	uint64_t now = now_ns(), next = UINT64_MAX;
 
-	if (!run->pause)
+	if (!run->pause && run->rate <= 0)
 		return -1;
 	for (unsigned i = 0; i < run->depth; i++) {
 		struct request *r = &slots[i];
@@ -141,9 +142,9 @@ static int64_t wake_slots(struct request *slots, const struct run *run)
 		if (r->due <= now) {
 			r->due = 0;
 			begin_item(r);
-		} else if (r->due < next) {
-			next = r->due;
 		}
+		if (r->due && r->due < next)
+			next = r->due;
 	}
 	return next == UINT64_MAX ? -1 : (int64_t)(next - now);
 }
@@ -171,6 +172,7 @@ static void perform(struct run *run)
 			i % (unsigned)run->server->connections, &run->error);
 	}
 	run->busy = run->error ? 0 : run->depth;
+	run->began = now_ns();
 	for (unsigned i = 0; i < run->depth && !run->error; i++)
 		begin_item(&slots[i]);
 	while (run->busy > 0 && !run->error) {
@@ -184,7 +186,7 @@ static void perform(struct run *run)
 					  run->until_input, &input_came);
 		if (input_came)
 			end_now(slots, run);
-		if (run->samples.count > replies || run->pause)
+		if (run->samples.count > replies || run->pause || timeout >= 0)
 			heard = now_ns();
 		else if (!run->error && now_ns() - heard >= SILENCE_NS)
 			run->error = "no answer from the server for 60 s";
@@ -249,19 +251,20 @@ static const char *parse(struct run *run, json_t *command)
 	json_t *names = NULL, *new_names = NULL;
 	json_int_t count = 0, keep_every = 1, seed = 1;
 	int depth = 1, pause_us = 0, until_input = 0, bytes = 32768;
-	double seconds = 0;
+	double seconds = 0, rate = 0;
 	const char *error;
 	json_error_t wrong;
 
 	if (json_unpack_ex(command, &wrong, JSON_STRICT,
 			   "{s:s, s:s, s?:s, s?:s, s?:s, s?:o, s?:o, s?:I, "
-			   "s?:I, s?:I, s?:i, s?:i, s?:b, s?:i, s?:F}",
+			   "s?:I, s?:I, s?:i, s?:i, s?:b, s?:i, s?:F, s?:F}",
 			   "op", &op, "of", &of, "targets", &targets, "keep",
 			   &keep, "order", &order, "names", &names, "new_names",
 			   &new_names, "count", &count, "keep_every",
 			   &keep_every, "seed", &seed, "depth", &depth,
 			   "pause_us", &pause_us, "until_input", &until_input,
-			   "reply_bytes", &bytes, "seconds", &seconds)) {
+			   "reply_bytes", &bytes, "seconds", &seconds, "rate",
+			   &rate)) {
 		static char text[sizeof(wrong.text) + 32];
 
 		snprintf(text, sizeof(text), "bad command: %s", wrong.text);
@@ -282,12 +285,13 @@ static const char *parse(struct run *run, json_t *command)
 	if (error)
 		return error;
 	if (count < 0 || keep_every < 1 || depth < 1 || depth > MOST_DEPTH ||
-	    pause_us < 0 || bytes < 512 || seconds < 0)
+	    pause_us < 0 || bytes < 512 || seconds < 0 || rate < 0)
 		return "a number is out of its range";
 	run->seed = mix((uint64_t)seed);
 	run->keep_every = (uint64_t)keep_every;
 	run->depth = (unsigned)depth;
 	run->pause = (uint64_t)pause_us * 1000;
+	run->rate = rate;
 	run->until_input = until_input;
 	run->reply_bytes = (uint32_t)bytes;
 	if (seconds > 0)
