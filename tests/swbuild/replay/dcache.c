@@ -31,7 +31,9 @@ void dcache_clear(struct dcache *dcache)
 
 static uint32_t generation_above(const struct dcache *dcache, uint32_t path)
 {
-	return dcache->of[dcache->trace->paths[path].parent].generation;
+	uint32_t parent = dcache->trace->paths[path].parent;
+
+	return parent != OPTRACE_NONE ? dcache->of[parent].generation : 0;
 }
 
 enum dentry_state dcache_get(const struct dcache *dcache, uint32_t path,
