@@ -56,6 +56,7 @@ static void take_name(struct act *act, const struct dentry *dentry)
 	act_copy_handle(&act->dir, &act->fh);
 	act_copy_handle(&act->fh, &dentry->fh);
 	act->type = dentry->type;
+	act->size = UINT64_MAX;
 	act->at++;
 }
 
@@ -104,6 +105,7 @@ static void looked_up(struct act *act, const struct sw_result *result)
 	act_copy_handle(&act->dir, &act->fh);
 	act_copy_handle(&act->fh, result->fh);
 	act->type = result->attrs != NULL ? result->attrs->type : SW_TYPE_NONE;
+	act_note_size(act, result);
 	act->at++;
 	walk_on(act);
 }
@@ -169,6 +171,7 @@ static void walk(struct act *act, uint32_t path, unsigned leave,
 	act->walked = walked;
 	act->fresh = false;
 	act->type = SW_DIR;
+	act->size = UINT64_MAX;
 	act_copy_handle(&act->fh, &root->fh);
 	act_copy_handle(&act->dir, &root->fh);
 	walk_on(act);

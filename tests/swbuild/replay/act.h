@@ -53,7 +53,8 @@ struct act {
 	struct sw_fh dir; /* of the last component */
 	struct sw_fh fh;  /* after a walk to the end */
 	enum sw_type type;
-	bool fresh; /* the last component was looked up just now */
+	bool fresh;    /* the last component was looked up just now */
+	uint64_t size; /* as far as known, or UINT64_MAX */
 
 	/* The request, or several of one kind. */
 	enum procedure procedure;
@@ -119,6 +120,14 @@ static inline void act_copy_handle(struct sw_fh *to, const struct sw_fh *from)
 {
 	to->length = from->length;
 	memcpy(to->data, from->data, from->length);
+}
+
+/** Takes note of a file's size, if the answer tells it. */
+static inline void act_note_size(struct act *act,
+				 const struct sw_result *result)
+{
+	if (result->attrs != NULL)
+		act->size = result->attrs->size;
 }
 
 /* ask.c, data.c, change.c: what an operation does. */

@@ -65,6 +65,10 @@ static void move_data(struct act *act)
 	uint64_t bytes = act->op->bytes;
 	uint64_t at = 0;
 
+	/* Nobody reads behind a file's end. */
+	if (!writes(act) && bytes > act->size)
+		bytes = act->size;
+
 	act->piece = writes(act) ? sw_client_wsize(client) :
 				   sw_client_rsize(client);
 	if (bytes == 0) {
@@ -97,6 +101,7 @@ static void opened(struct act *act, const struct sw_result *result)
 		dcache_found(dcache, path, result->fh, SW_REG, result->end);
 		act->file = result->file;
 		act->failed = SW_OK;
+		act_note_size(act, result);
 		move_data(act);
 		return;
 	}
@@ -134,6 +139,7 @@ static void checked(struct act *act, const struct sw_result *result)
 {
 	char outcome = act_outcome(result->status);
 
+	act_note_size(act, result);
 	if (outcome == '+')
 		open_file(act, true);
 	else
@@ -178,6 +184,7 @@ static void walked_above(struct act *act, char outcome)
 		act_done(act, outcome);
 		return;
 	}
+	act->size = UINT64_MAX;
 	state = dcache_get(dcache, path, sw_now());
 	act_copy_handle(&act->dir, &act->fh);
 	if (state == DENTRY_FOUND && act->op->outcome == 'x') {

@@ -16,8 +16,9 @@
  *
  *     S stat, l lstat (of a link itself), F fstat (of an open file)
  *     A access, L readlink, E get an extended attribute, Q statfs
- *     O open to read (bytes: read before the close), W open an existing file
- *       for writing, C create or open (bytes: written before the close)
+ *     O open to read (bytes: read before the close, from the beginning to
+ *       the last one), W open an existing file for writing, C create or open
+ *       (bytes: written before the close, in the same way)
  *     D read a directory (bytes: its entries)
  *     M mkdir, U unlink, V rmdir, R rename path to path2
  *     K link path2 to path; without path2: a symbolic link at path

@@ -110,12 +110,16 @@ class Files(unittest.TestCase):
             '1 mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, 4, 0) = 0x7f',
             '1 write(5, ""..., 70) = 70',
             '1 pwrite64(5, ""..., 30, 0) = 30',
+            '1 pwrite64(5, ""..., 30, 40) = 30',
+            '1 write(5, ""..., 10) = 10',
+            '1 lseek(5, 0, SEEK_SET) = 0',
+            '1 write(5, ""..., 20) = 20',
             '1 read(5, "", 10) = 10',
             '1 read(9, "", 10) = 10',
             '1 close(4) = 0',
             '1 read(4, "", 10) = -1 EBADF (Bad file descriptor)'),
             [['O', 'dir', '+'], ['O', 'dir/in', '+', '900'],
-             ['C', 'out', '+', '100'], ['F', '=1', '+']])
+             ['C', 'out', '+', '80'], ['F', '=1', '+']])
 
     def test_duplicates_and_exec(self):
         self.assertEqual(convert(
