@@ -4,6 +4,7 @@
  */
 #include "lookup.h"
 #include "permit.h"
+#include "prefetch.h"
 
 /** Asked for by MDCACHE only when it needs them; see scale_attrs_want(). */
 #define ATTRS_NOT_HELD (ATTR4_FS_LOCATIONS | ATTR4_SEC_LABEL)
@@ -24,6 +25,7 @@ fsal_status_t scale_fetch_attrs(struct scale_export *exp, struct scale_obj *obj,
 		call = scale_call_begin(exp);
 		status = ref.sub->obj_ops->getattrs(ref.sub, attrs);
 		scale_call_end(&call, SCALE_OP_GETATTRS, status);
+		scale_prefetch_measure(&exp->attrs_ns, call.began, 1);
 	}
 	if (status.major == ERR_FSAL_STALE)
 		scale_obj_gone(exp, obj);
@@ -88,6 +90,7 @@ static fsal_status_t scale_getattrs(struct fsal_obj_handle *obj_hdl,
 		return fsalstat(ERR_FSAL_NO_ERROR, 0);
 	}
 	if (outcome != SCALE_OUTCOME_UNCACHED &&
+	    scale_worth_waiting(&exp->attrs_ns) &&
 	    mdx_flight_join(SCALE.cache, scale_obj_key(obj), NULL, 0,
 			    SCALE_FLIGHT_MS, &flight) == 0) {
 		enum scale_outcome again;

@@ -8,6 +8,7 @@
 #include "learn.h"
 #include "lookup.h"
 #include "object.h"
+#include "prefetch.h"
 
 /* MDCACHE counts references itself and never asks. */
 static void scale_get_ref(struct fsal_obj_handle *obj_hdl)
@@ -289,7 +290,7 @@ static fsal_status_t scale_create_handle(struct fsal_export *exp_hdl,
 	}
 	if (key.len != 0) {
 		obj = from_cache(exp, key, attrs_out, &outcome);
-		if (obj == NULL &&
+		if (obj == NULL && scale_worth_waiting(&exp->attrs_ns) &&
 		    mdx_flight_join(SCALE.cache, key, NULL, 0, SCALE_FLIGHT_MS,
 				    &flight) == 0) {
 			obj = from_cache(exp, key, attrs_out, &outcome);

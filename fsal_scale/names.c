@@ -232,7 +232,7 @@ static fsal_status_t lookup_name(struct scale_export *exp,
 		/* What another one is told is told to all who may search. */
 		if (scale_prefetch(exp, dir))
 			joined = 0;
-		else
+		else if (scale_worth_waiting(&exp->lookup_ns))
 			joined = mdx_flight_join(SCALE.cache,
 						 scale_obj_key(dir), name,
 						 strlen(name), SCALE_FLIGHT_MS,

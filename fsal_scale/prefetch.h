@@ -20,6 +20,9 @@
 
 #include "object.h"
 
+/** A call that is answered sooner is not waited for by others. */
+#define SCALE_QUICK_NS 100000
+
 /**
  * @brief A name was looked up and is not known
  *
@@ -39,5 +42,22 @@ bool scale_prefetch(struct scale_export *exp, struct scale_obj *dir);
  */
 void scale_prefetch_measure(_Atomic uint64_t *average, uint64_t began,
 			    uint64_t things);
+
+/**
+ * @brief Is another one's call worth waiting for?
+ *
+ * Of several that miss on one thing one asks (mdx_flight_join()). To wait for
+ * it takes some ten microseconds of both, so a quick backend is better asked by
+ * all of them; what more, while a directory is changed all the time no answer
+ * is good for two.
+ *
+ * @param[in] average  Of scale_prefetch_measure(); 0, not measured, is worth it
+ */
+static inline bool scale_worth_waiting(const _Atomic uint64_t *average)
+{
+	uint64_t ns = atomic_load_explicit(average, memory_order_relaxed);
+
+	return ns == 0 || ns > SCALE_QUICK_NS;
+}
 
 #endif /* SCALE_PREFETCH_H */

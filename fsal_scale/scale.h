@@ -157,6 +157,7 @@ struct scale_export {
 	atomic_int key_rest;
 	/** nanoseconds that the backend takes; 0: not measured. See prefetch.h */
 	_Atomic uint64_t lookup_ns;
+	_Atomic uint64_t attrs_ns;
 	_Atomic uint64_t scan_ns;
 	pthread_mutex_t fs_lock;
 	atomic_uint fs_count;

@@ -2,6 +2,7 @@
 #include "release.h"
 
 #include <signal.h>
+#include <time.h>
 
 #include "cache.h"
 #include "mem.h"
@@ -11,6 +12,11 @@
 #define STEPS 64
 /* So many surplus references wake the thread. */
 #define SURPLUS_MAX 256
+/* What comes within so many nanoseconds after the first shares its grace
+ * period, which costs an interrupt of each CPU, and its wake-up. */
+#define GATHER_NS 10000000
+/* But so many are not waited with. */
+#define GATHER_MAX 512
 
 static void run(struct mdx *c, struct release *list)
 {
@@ -33,14 +39,24 @@ static struct release *take(struct release_queue *q)
 	q->last = &q->first;
 	q->taken = q->queued;
 	q->due = false;
+	q->hurry = false;
 	return list;
 }
 
-/* Wakes the thread if there is something for it to release. */
-static void make_due(struct release_queue *q)
+/* Waits for more to release, unless somebody waits for what there is. */
+static void gather(struct release_queue *q)
 {
-	q->due = q->queued > q->taken;
-	pthread_cond_signal(&q->work);
+	struct timespec until;
+	int rc = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += GATHER_NS;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	while (!rc && !q->hurry && !q->kicked && !q->stop)
+		rc = pthread_cond_timedwait(&q->work, &q->lock, &until);
 }
 
 static void *thread_main(void *arg)
@@ -61,8 +77,11 @@ static void *thread_main(void *arg)
 			pthread_cond_wait(&q->work, &q->lock);
 			continue;
 		}
+		if (q->due && !kicked)
+			gather(q);
 		if (q->due)
 			list = take(q);
+		kicked = q->kicked;
 		q->kicked = false;
 		pthread_mutex_unlock(&q->lock);
 		if (list) {
@@ -82,11 +101,15 @@ static void *thread_main(void *arg)
 int release_start(struct mdx *c)
 {
 	struct release_queue *q = &c->releases;
+	pthread_condattr_t attr;
 	sigset_t all, before;
 	int rc;
 
 	pthread_mutex_init(&q->lock, NULL);
-	pthread_cond_init(&q->work, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&q->work, &attr);
+	pthread_condattr_destroy(&attr);
 	pthread_cond_init(&q->drained, NULL);
 	q->last = &q->first;
 	sigfillset(&all);
@@ -124,8 +147,14 @@ static void add(struct mdx *c, struct release *r, uint64_t wake_at)
 	*q->last = r;
 	q->last = &r->next;
 	q->queued++;
-	if (q->queued - q->taken >= wake_at)
-		make_due(q);
+	if (q->queued - q->taken >= wake_at && !q->due) {
+		q->due = true;
+		pthread_cond_signal(&q->work);
+	}
+	if (q->queued - q->taken >= GATHER_MAX && !q->hurry) {
+		q->hurry = true;
+		pthread_cond_signal(&q->work);
+	}
 	pthread_mutex_unlock(&q->lock);
 }
 
@@ -156,8 +185,11 @@ void mdx_quiesce(struct mdx *c)
 
 	pthread_mutex_lock(&q->lock);
 	target = q->queued;
-	if (q->taken < target)
-		make_due(q);
+	if (q->taken < target) {
+		q->due = true;
+		q->hurry = true;
+		pthread_cond_signal(&q->work);
+	}
 	while (q->done < target)
 		pthread_cond_wait(&q->drained, &q->lock);
 	pthread_mutex_unlock(&q->lock);

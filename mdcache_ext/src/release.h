@@ -28,7 +28,8 @@ struct release_queue {
 	pthread_cond_t drained; /* for those who wait */
 	struct release *first, **last;
 	uint64_t queued, taken, done;
-	bool due; /* what is queued waits no longer */
+	bool due;   /* what is queued waits no longer */
+	bool hurry; /* nor for company */
 	bool kicked, stop, running;
 	pthread_t thread;
 };
