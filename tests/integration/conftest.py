@@ -30,6 +30,8 @@ import tempfile
 import pytest
 
 from backends import BACKENDS
+from beside import filesystems
+from beside.served import FRESHNESS
 from harness.ganesha import Stack
 from harness.instance import Instance
 
@@ -40,6 +42,9 @@ def pytest_addoption(parser):
     group = parser.getgroup("scale")
     group.addoption("--stack", choices=("scale", "stock", "null"),
                     default="scale", help="what is put over the backend")
+    group.addoption("--freshness", choices=FRESHNESS, default="notify",
+                    help="how it is known that something was changed beside "
+                         "the server, in the tests of that")
     group.addoption("--keep", metavar="DIR",
                     help="make the run folders in DIR and leave them there")
 
@@ -55,6 +60,10 @@ def pytest_configure(config):
                                 "or set SCALE_MODULE to where it is")
 
 
+def pytest_report_header():
+    return filesystems.header()
+
+
 @pytest.fixture(scope="session")
 def stack(pytestconfig):
     """The stack that the servers are started with."""
@@ -68,6 +77,12 @@ def module_path():
     """Where the module under test should be."""
     return pathlib.Path(os.environ.get(
         "SCALE_MODULE", HERE.parents[1] / "build/fsal_scale/libfsalscale.so"))
+
+
+@pytest.fixture(scope="session")
+def freshness(pytestconfig):
+    """The Freshness with which changes made beside the server are seen."""
+    return FRESHNESS[pytestconfig.getoption("freshness")]
 
 
 @pytest.fixture(scope="session")

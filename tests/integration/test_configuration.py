@@ -84,6 +84,19 @@ MISTAKES = (
                              "keep one FSAL block"),
             fsal=f"FSAL {{ Name = SCALE; {VFS} FSAL {{ Name = MEM; }} }}",
             line="FSAL { Name = SCALE"),
+    Mistake("notify_over_mem", ("Freshness = notify", "FSAL VFS", "FSAL MEM",
+                                "write auto"),
+            fsal="FSAL { Name = SCALE; Freshness = notify; "
+                 "FSAL { Name = MEM; } }", line="FSAL { Name = SCALE"),
+    Mistake("notify_over_another", ("Freshness = notify", "FSAL VFS",
+                                    "FSAL NULL", "write auto"),
+            fsal="FSAL { Name = SCALE; Freshness = notify; "
+                 f"FSAL {{ Name = NULL; {VFS} }} }}",
+            line="FSAL { Name = SCALE"),
+    Mistake("notify_always_asked", ("Freshness = notify with Attr_TTL = 0",
+                                    "leave Attr_TTL out", "write ttl"),
+            fsal="FSAL { Name = SCALE; Freshness = notify; Attr_TTL = 0; "
+                 f"{VFS} }}", line="FSAL { Name = SCALE"),
 )
 # The server goes on without these, with a warning.
 HARMLESS = {"unknown_parameter"}

@@ -74,6 +74,7 @@ class Settings:
     """Server settings that tests change; the strings are block contents.
 
     modules: FSALs besides the distribution's and the one under test.
+    launcher: what starts the server, as setpriv does, with its arguments.
     """
     minor_versions: str = "0,1"
     core: str = ""
@@ -83,6 +84,7 @@ class Settings:
     log_level: str = "EVENT"
     protocols: str = "3,4"
     nlm: bool = True
+    launcher: tuple = ()
 
 
 class Ganesha:
@@ -149,8 +151,9 @@ class Ganesha:
         self._log_start = self._log_size()
         with open(self.rundir / "ganesha.out", "ab") as out:
             self._nsenter = self.ns.popen(
-                "/usr/bin/ganesha.nfsd", "-F", "-f", self.config,
-                "-L", self.log, "-p", "/run/ganesha/ganesha.pid",
+                *self.settings.launcher, "/usr/bin/ganesha.nfsd",
+                "-F", "-f", self.config, "-L", self.log,
+                "-p", "/run/ganesha/ganesha.pid",
                 stdout=out, stderr=subprocess.STDOUT)
         try:
             self.pid = child_of(self._nsenter.pid)
@@ -182,6 +185,15 @@ class Ganesha:
         if self.running:
             os.kill(self.pid, signal.SIGKILL)
             self.wait_end()
+
+    def freeze(self):
+        """Stop it with all its threads, until thaw()."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def thaw(self):
+        """nsenter stops with its child, and would let it go on too late."""
+        os.kill(self._nsenter.pid, signal.SIGCONT)
+        os.kill(self.pid, signal.SIGCONT)
 
     def reload(self):
         """Write the configuration again and send SIGHUP."""
