@@ -177,7 +177,9 @@ static void on_mnt(struct op *op, struct reply *reply)
 				"'showmount -e' lists the exports, give one's "
 				"path" :
 				"let this client in by sec=sys (Ganesha: "
-				"Access_Type, CLIENT, SecType = sys)");
+				"Access_Type, CLIENT, SecType = sys), and see "
+				"by 'showmount -e' whether there is such an "
+				"export");
 		return;
 	}
 	conn_stop(&client->aux);

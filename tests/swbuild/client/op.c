@@ -388,6 +388,9 @@ void client_record(struct sw_client *client, struct conn *conn, uint8_t *record,
 	if (status == SW_ERR_RPC && op->step)
 		fail_rpc(op, &refused);
 	dispose(op, &reply);
+	/* There is room for what waited. */
+	if (!TAILQ_EMPTY(&client->queue) || client->state == CLIENT_CLOSING)
+		client_pump(client);
 }
 
 /* ---- pumped ---- */
