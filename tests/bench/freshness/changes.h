@@ -48,7 +48,7 @@ void pending_add(struct pending *p, struct object *o);
 
 /*
  * Asks for each object that is due, rarer the longer it is wrong (each 20th of
- * the time, at least twice a second), and drops those that are right or have
+ * the time, at least each 2 s), and drops those that are right or have
  * reached the limit.  When the next one is due, or UINT64_MAX.
  */
 uint64_t pending_round(struct pending *p);

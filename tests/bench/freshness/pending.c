@@ -5,7 +5,7 @@
 enum {
 	SHARE = 20,
 	LEAST_NS = 1000000,
-	MOST_NS = 500000000
+	MOST_NS = 2000000000
 };
 
 static uint64_t next_due(const struct object *o, uint64_t now)
