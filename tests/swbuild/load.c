@@ -266,21 +266,22 @@ static int run_with(struct run *run, struct team *team)
 	char error[TEAM_ERROR];
 	bool measured = prepare(run, team, error) == 0 &&
 			climb(run, team, error) == 0;
-	bool stopped = interrupted, good = true;
+	bool stopped = interrupted, clean = true, good = true;
+	int status;
 
 	if (!measured)
 		complain(error);
 	run->counters = team_counters(team);
-	if (clean_up(run, team, error) < 0) {
-		if (measured)
-			complain(error);
-		measured = false;
-	}
+	if (team->wanted > 0)
+		clean = clean_up(run, team, error) == 0;
+	if (measured && !clean)
+		complain(error);
 	if (run->count > 0) {
 		report_summary(run);
 		good = write_reports(run);
 	}
-	return good ? run_status(run, measured, stopped) : EXIT_CANNOT;
+	status = good ? run_status(run, measured, stopped) : EXIT_CANNOT;
+	return status == EXIT_FINE && !clean ? EXIT_INVALID : status;
 }
 
 int load_main(const struct options *options)
