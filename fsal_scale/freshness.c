@@ -6,6 +6,9 @@
 #include "export_mgr.h"
 #include "nfs_exports.h"
 
+/** Of a file's age, the part that it may be told of without being asked for. */
+#define ALEX_SHARE 10
+
 /** Ganesha's own default of Attr_Expiration_Time, seconds. */
 #define DEFAULT_TTL 60
 
@@ -160,7 +163,7 @@ bool scale_freshness_announced(const struct scale_export *exp,
 	return false;
 }
 
-/* See notify.h: as long again as it has not been modified. */
+/* See notify.h: a tenth of the time that it has not been modified. */
 static uint32_t unannounced_ms(const struct scale_export *exp,
 			       const struct mdx_attrs *attrs)
 {
@@ -171,9 +174,10 @@ static uint32_t unannounced_ms(const struct scale_export *exp,
 		return exp->fresh.attr_ms;
 	clock_gettime(CLOCK_REALTIME, &now);
 	age = now.tv_sec - attrs->mtime.tv_sec;
-	if (age >= (int64_t)(MDX_FOREVER / 1000))
+	if (age >= (int64_t)(MDX_FOREVER / (1000 / ALEX_SHARE)))
 		return MDX_FOREVER - 1;
-	return MAX(exp->fresh.attr_ms, (uint32_t)(MAX(age, 0) * 1000));
+	return MAX(exp->fresh.attr_ms,
+		   (uint32_t)(MAX(age, 0) * (1000 / ALEX_SHARE)));
 }
 
 uint32_t scale_freshness_attrs(const struct scale_export *exp,

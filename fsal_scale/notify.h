@@ -32,12 +32,12 @@
  * nothing with a longer life than a second.
  *
  * Some changes make no event: of the access time, of the space of a file whose
- * blocks are allocated later, of a mapped file before it is closed. For them
- * the attributes of a regular file are asked for again after as long a time as
- * it had not been modified before, and Attr_TTL at the least: of a file that
- * has not changed for a week it is not likely that it changes in the next
- * minute (V. Cate, "Alex - a global file system", USENIX File Systems Workshop,
- * 1992). What does not change is so asked for a few times in all its life.
+ * blocks are allocated later, writes by mapping and by Linux's asynchronous I/O
+ * before the file is closed, chattr. For them the attributes of a regular file
+ * are asked for again after a tenth of the time that it had not been modified
+ * before, and Attr_TTL at the least: of a file that has not changed for a week
+ * it is not likely that it changes in the next minute (V. Cate, "Alex - a
+ * global file system", USENIX File Systems Workshop, 1992).
  */
 #ifndef SCALE_NOTIFY_H
 #define SCALE_NOTIFY_H

@@ -317,6 +317,65 @@ static void test_auto(void)
 	set_expiry(60);
 }
 
+/* What is announced does not expire, but for files, of which not all is. */
+static void test_announced(void)
+{
+	static struct scale_export exp = {
+		.fresh = { .mode = SCALE_NOTIFY,
+			   .attr_ms = 60000,
+			   .name_ms = 50000,
+			   .negative_ms = 40000 },
+		.fs[0].fsid = { 1, 2 },
+	};
+	const fsal_fsid_t fsid = { 1, 2 }, other = { 1, 3 };
+	struct mdx_attrs attrs = { .valid = MDX_NUMBERS,
+				   .fsid_major = 1,
+				   .fsid_minor = 2,
+				   .type = REGULAR_FILE };
+	struct timespec now;
+	uint32_t ms;
+
+	atomic_store(&exp.fs_count, 1);
+	CU_ASSERT(!scale_freshness_announced(&exp, &fsid));
+	CU_ASSERT_EQUAL(scale_freshness_attrs(&exp, &attrs), 60000);
+	CU_ASSERT_EQUAL(scale_freshness_name_ms(&exp, &fsid, true), 50000);
+	CU_ASSERT_EQUAL(scale_freshness_name_ms(&exp, &fsid, false), 40000);
+	CU_ASSERT_EQUAL(scale_freshness_change_flags(&exp, &fsid),
+			MDX_DROP_COMPLETE);
+	atomic_store(&exp.fs[0].watched, true);
+	CU_ASSERT(scale_freshness_announced(&exp, &fsid));
+	CU_ASSERT(!scale_freshness_announced(&exp, &other));
+	CU_ASSERT_EQUAL(scale_freshness_name_ms(&exp, &fsid, true),
+			MDX_FOREVER);
+	CU_ASSERT_EQUAL(scale_freshness_name_ms(&exp, &fsid, false),
+			MDX_FOREVER);
+	CU_ASSERT_EQUAL(scale_freshness_change_flags(&exp, &fsid), 0);
+	CU_ASSERT_EQUAL(scale_freshness_name_ms(&exp, &other, true), 50000);
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	/* Modified just now, in the future, an hour ago, in another age. */
+	attrs.mtime.tv_sec = now.tv_sec;
+	CU_ASSERT_EQUAL(scale_freshness_attrs(&exp, &attrs), 60000);
+	attrs.mtime.tv_sec = now.tv_sec + 1000000;
+	CU_ASSERT_EQUAL(scale_freshness_attrs(&exp, &attrs), 60000);
+	attrs.mtime.tv_sec = now.tv_sec - 3600;
+	ms = scale_freshness_attrs(&exp, &attrs);
+	CU_ASSERT(ms >= 360000 && ms < 370000);
+	attrs.mtime.tv_sec = INT64_MIN / 2;
+	CU_ASSERT_EQUAL(scale_freshness_attrs(&exp, &attrs), MDX_FOREVER - 1);
+	attrs.valid &= ~MDX_MTIME;
+	CU_ASSERT_EQUAL(scale_freshness_attrs(&exp, &attrs), 60000);
+	attrs.type = DIRECTORY;
+	CU_ASSERT_EQUAL(scale_freshness_attrs(&exp, &attrs), MDX_FOREVER);
+	attrs.fsid_minor = 3;
+	CU_ASSERT_EQUAL(scale_freshness_attrs(&exp, &attrs), 60000);
+	exp.fresh.attr_ms = MDX_FOREVER;
+	attrs.fsid_minor = 2;
+	attrs.type = REGULAR_FILE;
+	attrs.valid |= MDX_MTIME;
+	CU_ASSERT_EQUAL(scale_freshness_attrs(&exp, &attrs), MDX_FOREVER);
+}
+
 /* Nothing is remembered, and MDCACHE is not told otherwise. */
 static void test_off(void)
 {
@@ -374,6 +433,7 @@ int main(void)
 		{ "ask: own changes", test_ask_own_changes },
 		{ "what is refused", test_refused },
 		{ "auto", test_auto },
+		{ "announced", test_announced },
 		{ "off", test_off },
 		{ "an update", test_update },
 		CU_TEST_INFO_NULL,
