@@ -9,6 +9,7 @@ import csv
 import json
 import os
 import pathlib
+import signal
 import subprocess
 from xml.etree import ElementTree
 
@@ -18,7 +19,9 @@ from backends.fault import FaultOver
 from backends.vfs import Vfs
 from harness.ganesha import MOUNT_PORT, PORT, Settings, Stack
 from harness.instance import Instance
+from harness.namespace import child_of
 from harness.nfs import VERSIONS, connect
+from harness.wait import wait_for
 
 SWBUILD = pathlib.Path(os.environ.get(
     "SCALE_MODULE", pathlib.Path(__file__).parents[2]
@@ -129,6 +132,7 @@ def test_a_run(server, swbuild, tmp_path, version):
     for point in report["points"]:
         check_point(point)
         assert point["server_cpu_us_per_op"] > 0
+        assert 0 <= point["client_late_ms"]["mean"]
     assert report["last_valid"]["point"] == 1
 
     stated = report["set"]
@@ -182,6 +186,24 @@ def test_a_set_is_used_again(server, swbuild):
     report = swbuild("--reuse", "--seed", 2, "--remove", *everything)[2]
     assert not report["set"]["reused"]
     assert not directory.exists()
+
+
+def test_an_interruption(server, fault, tmp_path):
+    """The set is whole after it."""
+    with open(tmp_path / "output", "w+b") as output:
+        process = server.ns.popen(
+            SWBUILD, "--server", "127.0.0.1", "--export",
+            server.export.pseudo, "--port", PORT, "--mount-port", MOUNT_PORT,
+            "--scale", SCALE, "--builds", "0.4", "--time", 60, "--directory",
+            "broken", "--progress", "--json", tmp_path / "run.json",
+            stdout=output, stderr=output)
+        wait_for(lambda: b"to go" in (tmp_path / "output").read_bytes(), 20,
+                 "the load")
+        os.kill(child_of(process.pid), signal.SIGINT)
+        assert process.wait(20) == 130
+    assert "interrupted" in (tmp_path / "output").read_text()
+    assert not (tmp_path / "run.json").exists()
+    assert min(files_of(server.exported / "broken", 2).values()) > 0
 
 
 def test_a_foreign_directory_is_not_touched(server, swbuild):

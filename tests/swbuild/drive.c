@@ -12,15 +12,26 @@ static void begin(struct process *p, enum op op)
 	process_execute(p);
 }
 
-static void begin_due(void *arg)
+static void begin_due(struct process *p)
 {
-	struct process *p = arg;
 	const struct mix *mix = &p->worker->team->options->load.mix;
 
 	p->upkeep = false;
 	p->upkeep_left = FILES_UPKEEP;
 	p->due = pace_take(&p->pace);
 	begin(p, mix_draw(mix, &p->random));
+}
+
+/* Its time has come; how much later it is now is the client's own doing. */
+static void fire(void *arg)
+{
+	struct process *p = arg;
+	struct worker *worker = p->worker;
+	uint64_t now = sw_now(), due = pace_due(&p->pace);
+
+	if (now >= worker->team->phase.measure && now < worker->team->phase.end)
+		latency_add(&worker->tally.late, now > due ? now - due : 0);
+	begin_due(p);
 }
 
 static void stop(struct process *p)
@@ -112,7 +123,7 @@ void drive_job(struct worker *worker)
 		pace_init(&p->pace, phase->begin, phase->rate,
 			  random_unit(&p->random));
 		p->ended = ended;
-		p->timer.fire = begin_due;
+		p->timer.fire = fire;
 		p->timer.arg = p;
 		p->upkeep_left = FILES_UPKEEP;
 		next(p);

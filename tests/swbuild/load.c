@@ -291,7 +291,8 @@ int load_main(const struct options *options)
 			   .last_valid = -1,
 			   .points = calloc(LADDER_POINTS,
 					    sizeof(struct point)) };
-	struct sigaction action = { .sa_handler = interrupt };
+	struct sigaction action = { .sa_handler = interrupt,
+				    .sa_flags = (int)SA_RESETHAND };
 	char error[TEAM_ERROR];
 	struct team *team;
 	int status = EXIT_CANNOT;

@@ -113,6 +113,9 @@ static json_t *point_json(const struct run *run, const struct point *point)
 			    json_integer((json_int_t)point->upkeep));
 	json_object_set_new(object, "overdue_ops",
 			    json_integer((json_int_t)point->overdue));
+	if (point->late.count)
+		json_object_set_new(object, "client_late_ms",
+				    json_summary(&point->late));
 	json_object_set_new(object, "client_cpu_us_per_op",
 			    json_real(point_cpu_us(point, point->client_cpu)));
 	if (point->server_cpu >= 0) {

@@ -101,8 +101,22 @@ static void operations(const struct point *point)
 	       (unsigned long long)point->overdue);
 }
 
-static void cpu(const struct point *point)
+/* Part of the limit that a client may be late before it is worth a word. */
+#define NOTABLE_PART 0.05
+
+static void client(const struct run *run, const struct point *point)
 {
+	double limit = run->options->load.limits.response_ms;
+
+	printf("The client itself began operations %.3f ms late on average, "
+	       "99 of 100 within %.3f ms; response times have that in them.\n",
+	       point->late.mean, point->late.p99);
+	if (point->late.mean > limit * NOTABLE_PART)
+		puts("That is much: it has too little CPU.");
+	if (run->counters.waits)
+		printf("Requests waited %llu times for one of the %u that may "
+		       "be in flight: more --connections or --threads help.\n",
+		       (unsigned long long)run->counters.waits, run->depth);
 	if (point->server_cpu < 0)
 		return;
 	printf("The client took %s CPU than the server: %.1f against %.1f us "
@@ -146,6 +160,6 @@ void report_summary(const struct run *run)
 		       limits->response_ms, limits->rate_share * 100);
 	}
 	operations(point);
-	cpu(point);
+	client(run, point);
 	recoveries(&run->counters);
 }

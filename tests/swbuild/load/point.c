@@ -32,6 +32,7 @@ void point_fill(struct point *point, const struct tally *tally)
 					.service = summary_of(&service),
 					.errors = tally->errors };
 	point->achieved_rate = (double)response.count / point->seconds;
+	point->late = summary_of(&tally->late);
 	point->requests = tally->requests;
 	point->upkeep = tally->upkeep;
 	point->overdue = tally->overdue;

@@ -38,6 +38,7 @@ struct point {
 	double server_cpu;    /* seconds; negative: not known */
 	struct op_point ops[OP_COUNT];
 	struct op_point all;
+	struct summary late; /* how late the client itself was */
 	uint64_t requests;
 	uint64_t upkeep;
 	uint64_t overdue;

@@ -42,6 +42,7 @@ void tally_merge(struct tally *into, const struct tally *from)
 		latency_merge(&into->ops[op].service, &from->ops[op].service);
 		into->ops[op].errors += from->ops[op].errors;
 	}
+	latency_merge(&into->late, &from->late);
 	into->requests += from->requests;
 	into->upkeep += from->upkeep;
 	into->overdue += from->overdue;

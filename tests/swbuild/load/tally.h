@@ -30,9 +30,10 @@ struct op_tally {
 
 struct tally {
 	struct op_tally ops[OP_COUNT];
-	uint64_t requests; /* RPCs of the operations */
-	uint64_t upkeep;   /* operations that keep the set as it is */
-	uint64_t overdue;  /* due, and not begun when the point ended */
+	struct latency late; /* that idle processes began after the due time */
+	uint64_t requests;   /* RPCs of the operations */
+	uint64_t upkeep;     /* operations that keep the set as it is */
+	uint64_t overdue;    /* due, and not begun when the point ended */
 	uint64_t errors;
 	struct status_count statuses[TALLY_STATUSES]; /* count 0 is the end */
 };
