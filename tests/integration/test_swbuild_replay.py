@@ -214,14 +214,15 @@ def test_each_operation(server, folder, version):
     """Links, errors, other processes' files, processes that depend."""
     trace = write_trace(
         folder, "S d/f +  1", "L d/link +  2", "S d/link +  2", "L d/f n",
-        "O d/f/below d", "O d/f + 100000 3", "W d r  4", "A d/f +", "H d +",
-        "X d/f +", "Q d +", "E d/f +", "C d/new + 70000 5",
-        "O d/new + 70000 6", "F d/new +", "Y d/new +", "K d/new +  7 d/hard",
-        "K d/soft +  8", "L d/soft +", "M d/sub +", "M d/sub x",
-        "C d/sub/a + 5", "R d/sub +   d/moved", "O d/moved/a + 5 9", "O d/sub/a -",
-        "D d/moved + 1", "C d/new x", "T d/f +", "R d/new +   d/hard2",
-        "U d/moved/a +", "V d/moved +", "F d/moved/a +", "S d/moved -",
-        "S d/late -", "S d/late +  1", "U d/f +", "O d/f -  2", "D d + 9")
+        "O d/f/below d", "O d/f + 100000 3", "O d +", "W d r  4", "A d/f +",
+        "H d +", "X d/f +", "Q d +", "E d/f +", "C d/new + 70000 5",
+        "O d/new + 70000 6", "F d/new +", "Y d/new +",
+        "K d/new +  7 d/hard", "K d/soft +  8", "L d/soft +", "M d/sub +",
+        "M d/sub x", "C d/sub/a + 5", "R d/sub +   d/moved",
+        "O d/moved/a + 5 9", "O d/sub/a -", "D d/moved + 1", "C d/new x",
+        "T d/f +", "R d/new +   d/hard2", "U d/moved/a +", "V d/moved +",
+        "F d/moved/a +", "S d/moved -", "S d/late -", "S d/late +  1",
+        "U d/f +", "O d/f -  2", "D d + 9")
     directory = f"each-{version}"
     report = replay(server, folder, trace, "--nfs", version, "--directory",
                     directory)

@@ -146,6 +146,11 @@ static void checked(struct act *act, const struct sw_result *result)
 		act_done(act, outcome);
 }
 
+static void directory_opened(struct act *act, const struct sw_result *result)
+{
+	act_done(act, act_outcome(result->status));
+}
+
 /* NFSv3, and whatever is no plain file. */
 static void walked(struct act *act, char outcome)
 {
@@ -160,8 +165,12 @@ static void walked(struct act *act, char outcome)
 		act_done(act, 'x');
 	} else if (act->type == SW_LNK) {
 		act_follow(act);
+	} else if (act->type == SW_DIR && writes(act)) {
+		act_done(act, 'r');
 	} else if (act->type == SW_DIR) {
-		act_done(act, writes(act) ? 'r' : '+');
+		act_expect(act, PROC_ACCESS, directory_opened);
+		sw_access(act->replay->client, &act->fh, SW_ACCESS_LOOKUP,
+			  act_answer, act);
 	} else if (act->fresh) {
 		open_file(act, true);
 	} else {

@@ -70,7 +70,7 @@ static uint8_t use_of(const struct optrace_op *op)
 		return 0;
 	if (is(op, "DMHV"))
 		return USED_AS_DIRECTORY;
-	if (is(op, "WCX") || (op->op == 'O' && op->bytes != 0))
+	if (is(op, "WC") || (op->op == 'O' && op->bytes != 0))
 		return USED_AS_FILE;
 	if (op->op == 'L' || (op->op == 'K' && op->path2 == OPTRACE_NONE))
 		return USED_AS_LINK;
@@ -102,7 +102,9 @@ static int find_kinds(struct plan *plan)
 		uses[op->path] |= use_of(op);
 		if (op->op == 'R' && op->outcome == '+')
 			uses[op->path] |= uses[op->path2];
-		if (shows_presence(op))
+		/* A missing name is in a directory, if that is there. */
+		if (shows_presence(op) ||
+		    (op->outcome == '-' && optrace_looks_up(op)))
 			use_directories(t, uses, op->path);
 		if (optrace_made(op) != OPTRACE_NONE)
 			use_directories(t, uses, optrace_made(op));

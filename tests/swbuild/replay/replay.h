@@ -15,7 +15,7 @@
  *             know
  *   S l Q F   GETATTR, unless a LOOKUP has just told the attributes; F by the
  *             handle of the open file
- *   A H X     ACCESS
+ *   A H X     ACCESS; also O of a directory
  *   L         READLINK, of links only
  *   E Y       nothing more: these protocols have no extended attributes, and
  *             files are closed, so written, at once

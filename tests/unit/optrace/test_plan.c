@@ -90,8 +90,9 @@ static void changed(void)
 static void kinds(void)
 {
 	check("R\ta\t+\t\t\tb\nD\tb\t+\nL\tl\t+\nO\tl\t+\t8\nL\tm\t+\n"
-	      "S\tm/in\t+\nW\tdir\tr\n",
-	      "d a\nf l 8\nd m\nf m/in 0\nd dir\n", "");
+	      "S\tm/in\t+\nW\tdir\tr\nL\tx\t+\nX\tx\t+\n"
+	      "S\te\t+\nS\te/none\t-\n",
+	      "d a\nf l 8\nd m\nf m/in 0\nd dir\nl x\nd e\n", "");
 }
 
 /* A directory is renamed with what is in it. */
