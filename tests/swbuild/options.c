@@ -361,27 +361,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /*
- * getopt knows an optional argument only as --version=4.1: a version that
- * stands apart is put there.
+ * getopt knows an optional argument only as --version=4.1: where a version
+ * stands apart, --nfs is meant.
  */
-static char **join_version(int *argc, char **argv)
+static void replace_version(int argc, char **argv)
 {
-	char **joined = calloc((size_t)*argc + 1, sizeof(*joined));
+	static char nfs[] = "--nfs";
 	enum sw_version unused;
-	int count = 0;
 
-	if (!joined)
-		return argv;
-	for (int i = 0; i < *argc; i++) {
-		joined[count] = argv[i];
-		if (strcmp(argv[i], "--version") == 0 && i + 1 < *argc &&
-		    sw_version_parse(argv[i + 1], &unused) &&
-		    asprintf(&joined[count], "--version=%s", argv[++i]) < 0)
-			abort();
-		count++;
-	}
-	*argc = count;
-	return joined;
+	for (int i = 1; i + 1 < argc; i++)
+		if (strcmp(argv[i], "--version") == 0 &&
+		    sw_version_parse(argv[i + 1], &unused))
+			argv[i] = nfs;
 }
 
 /* The command line as a shell would take it. */
@@ -436,7 +427,7 @@ void options_parse(struct options *options, int argc, char **argv)
 	};
 	mix_find(&options->load.mix, "swbuild");
 	argp_err_exit_status = EX_USAGE;
-	argv = join_version(&argc, argv);
+	replace_version(argc, argv);
 	argp_parse(&argp, argc, argv, 0, NULL, options);
 }
 
