@@ -92,6 +92,42 @@ static void want(const struct fsal_filesystem *fs)
 	watch->wanted = true;
 }
 
+static bool is_below(const char *path, const char *top)
+{
+	size_t len = strlen(top);
+
+	while (len > 1 && top[len - 1] == '/')
+		len--;
+	return strncmp(path, top, len) == 0 &&
+	       (len == 1 || path[len] == '/' || path[len] == '\0');
+}
+
+/*
+ * Has the export something of a file system to show? VFS claims the one that
+ * holds the directory in which the export's is mounted, too, as soon as
+ * Ganesha asks for the parent of the export's root.
+ */
+static bool shows(const struct scale_export *exp,
+		  const struct fsal_filesystem *fs)
+{
+	const char *path = scale_stats_about(exp->stats).path;
+	const struct glist_head *maps = &exp->export.sub_export->filesystems;
+	const struct glist_head *node;
+
+	if (!is_below(path, fs->path))
+		return true;
+	for (node = maps->next; node != maps; node = node->next) {
+		const struct fsal_filesystem *other =
+			glist_entry(node, struct fsal_filesystem_export_map,
+				    on_filesystems)
+				->fs;
+
+		if (other->pathlen > fs->pathlen && is_below(path, other->path))
+			return false;
+	}
+	return true;
+}
+
 void notify_watch_collect(struct glist_head *exports)
 {
 	struct glist_head *node, *map_node;
@@ -103,11 +139,16 @@ void notify_watch_collect(struct glist_head *exports)
 		struct scale_export *exp =
 			glist_entry(node, struct scale_export, notify_node);
 
-		glist_for_each(map_node, &exp->export.sub_export->filesystems)
-			want(glist_entry(map_node,
-					 struct fsal_filesystem_export_map,
-					 on_filesystems)
-				     ->fs);
+		glist_for_each(map_node, &exp->export.sub_export->filesystems) {
+			const struct fsal_filesystem *fs =
+				glist_entry(map_node,
+					    struct fsal_filesystem_export_map,
+					    on_filesystems)
+					->fs;
+
+			if (shows(exp, fs))
+				want(fs);
+		}
 	}
 	PTHREAD_RWLOCK_unlock(&fs_lock);
 }
@@ -294,16 +335,6 @@ void notify_watch_clear(void)
 		gsh_free(watch->path);
 		gsh_free(watch);
 	}
-}
-
-static bool is_below(const char *path, const char *top)
-{
-	size_t len = strlen(top);
-
-	while (len > 1 && top[len - 1] == '/')
-		len--;
-	return strncmp(path, top, len) == 0 &&
-	       (len == 1 || path[len] == '/' || path[len] == '\0');
 }
 
 uint64_t notify_watch_mounts(const struct glist_head *exports)
