@@ -3,8 +3,10 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
+#include "askers.h"
 #include "changes.h"
 #include "files.h"
 #include "memory.h"
@@ -71,7 +73,8 @@ static void prepare(struct batch *b)
 	snprintf(b->path, sizeof(b->path), "batch%u", options->first);
 	file_mkdir(b->path);
 	b->count = b->kinds * options->count;
-	b->objects = must_alloc(b->count, sizeof(*b->objects));
+	b->objects = askers_memory(b->count * sizeof(*b->objects));
+	askers_start(options->export, options->askers);
 	b->pending.objects = must_alloc(b->count, sizeof(struct object *));
 	b->pending.options = options;
 	for (unsigned i = 0; i < b->count; i++) {
@@ -153,9 +156,12 @@ static void change_all(struct batch *b)
 		pending_round(&b->pending);
 		if (!warm(o))
 			continue;
+		askers_ask(o);
 		measure(b, o, *late < IMPATIENT ? b->options->patience : 0);
 		*late = o->right ? 0 : *late + 1;
 	}
+	askers_ask(NULL);
+	askers_stop();
 	changer_stop();
 	while (b->pending.count) {
 		uint64_t next = pending_round(&b->pending);
@@ -165,7 +171,7 @@ static void change_all(struct batch *b)
 	}
 }
 
-/* How many answers of a kind are wrong after all that were right. */
+/* Of how many objects an answer was wrong again, or is now. */
 static unsigned wrong_later(const struct batch *b, unsigned kind)
 {
 	unsigned wrong = 0;
@@ -174,9 +180,15 @@ static unsigned wrong_later(const struct batch *b, unsigned kind)
 		struct object *o = &b->objects[i];
 
 		if (o->right && !o->kind->after(o))
-			wrong++;
+			atomic_store(&o->again, true);
+		wrong += atomic_load(&o->again);
 	}
 	return wrong;
+}
+
+static void append(json_t *array, uint64_t ns)
+{
+	json_array_append_new(array, json_integer((json_int_t)ns));
 }
 
 static json_t *report_kind(const struct batch *b, unsigned kind)
@@ -185,21 +197,16 @@ static json_t *report_kind(const struct batch *b, unsigned kind)
 	unsigned unseen = 0, unready = 0;
 
 	for (unsigned i = kind; i < b->count; i += b->kinds) {
-		const struct object *o = &b->objects[i];
+		struct object *o = &b->objects[i];
+		uint64_t right = atomic_load(&o->right);
 		uint64_t before = o->asked > o->changed ? o->asked : o->changed;
 
 		unready += o->unready;
-		unseen += !o->unready && !o->right;
-		if (!o->right)
+		unseen += !o->unready && !right;
+		if (!right)
 			continue;
-		json_array_append_new(
-			delays,
-			json_integer((json_int_t)(o->right - o->changed)));
-		json_array_append_new(
-			gaps,
-			json_integer((json_int_t)(o->right > before ?
-							  o->right - before :
-							  0)));
+		append(delays, right - o->changed);
+		append(gaps, right > before ? right - before : 0);
 	}
 	return json_pack("{s:o, s:o, s:i, s:i, s:i}", "delays_ns", delays,
 			 "gaps_ns", gaps, "unseen", (int)unseen, "unready",
@@ -228,7 +235,7 @@ int changes_run(const struct changes_options *options)
 	json_decref(report);
 	file_remove_tree(batch.path);
 	free(batch.pending.objects);
-	free(batch.objects);
+	munmap(batch.objects, batch.count * sizeof(*batch.objects));
 	session_close();
 	sets_free();
 	return 0;

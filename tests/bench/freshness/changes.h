@@ -15,6 +15,7 @@ struct changes_options {
 	const char *directory; /* the export's root, or the second client's */
 	const char *only;      /* the names of kinds, or NULL for all */
 	unsigned count;	       /* changes of each kind */
+	unsigned askers;       /* more clients that ask the same */
 	unsigned first;	       /* number of the first, for their names */
 	uint64_t spacing;      /* ns between questions; 0: at once */
 	uint64_t patience;     /* ns before the next change is made anyway */

@@ -47,11 +47,13 @@ class Variant:
     load: bool
     spacing_us: int
     label: str
+    askers: int = 0    # more clients that ask the same
 
 
 VARIANTS = [
     Variant(False, 0, "idle, asked again and again"),
     Variant(False, 1000, "idle, asked each ms"),
+    Variant(False, 0, "idle, asked by 4 clients again and again", 3),
     Variant(True, 0, "5,000 op/s, asked again and again"),
     Variant(True, 1000, "5,000 op/s, asked each ms"),
 ]
@@ -155,6 +157,7 @@ class Batches:
             self.bed.ns, "changes", "--directory", self.bed.backend.changed,
             "--export", self.server.pseudo, "--first", self._number,
             "--count", batch, "--spacing-us", variant.spacing_us,
+            "--askers", variant.askers,
             "--patience-ms", PATIENT_MS if self.system.patient else 0,
             "--limit", self.limit)
         for kind, measured in outcome.kinds.items():

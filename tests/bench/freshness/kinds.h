@@ -6,6 +6,7 @@
 #ifndef FRESHPROBE_KINDS_H
 #define FRESHPROBE_KINDS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,11 +38,12 @@ struct object {
 	char path[PATH_SIZE]; /* of its directory */
 	struct fh directory;
 	struct fh handles[MOST_HANDLES];
-	uint64_t changed; /* ns: the change had been made */
-	uint64_t asked;	  /* ns: the last wrong answer came */
-	uint64_t right;	  /* ns: the first right answer came, or 0 */
-	uint64_t due;	  /* ns: when it is to be asked again */
-	bool unready;	  /* wrong answers before the change */
+	uint64_t changed;	/* ns: the change had been made */
+	uint64_t asked;		/* ns: the last wrong answer came */
+	uint64_t due;		/* ns: when it is to be asked again */
+	_Atomic uint64_t right; /* ns: the first right answer came, or 0 */
+	atomic_bool again;	/* a later answer was wrong */
+	bool unready;		/* wrong answers before the change */
 };
 
 /* Ends with one whose name is NULL. */

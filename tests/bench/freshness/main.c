@@ -28,6 +28,8 @@ static const char help[] =
 	"  --count N          changes of each kind, default 50\n"
 	"  --first N          a number for the batch, default 0\n"
 	"  --kinds A,B        only these\n"
+	"  --askers N         more clients that ask the same at the same time,\n"
+	"                     default 0\n"
 	"  --spacing-us N     time between questions, default 0\n"
 	"  --patience-ms N    how long a change is waited for before the next is\n"
 	"                     made and it is asked for less often, default 2500;\n"
@@ -87,6 +89,8 @@ static void set_option(struct options *o, const char *name, const char *value)
 		s->duration = (uint64_t)(number(value, name, 0) * SECOND);
 	else if (!strcmp(name, "count"))
 		c->count = (unsigned)number(value, name, 1);
+	else if (!strcmp(name, "askers"))
+		c->askers = (unsigned)number(value, name, 0);
 	else if (!strcmp(name, "first"))
 		c->first = (unsigned)number(value, name, 0);
 	else if (!strcmp(name, "kinds"))
@@ -116,6 +120,7 @@ static void parse(int argc, char **argv, struct options *o)
 		{ "export", required_argument, NULL, 'o' },
 		{ "seconds", required_argument, NULL, 'o' },
 		{ "count", required_argument, NULL, 'o' },
+		{ "askers", required_argument, NULL, 'o' },
 		{ "first", required_argument, NULL, 'o' },
 		{ "kinds", required_argument, NULL, 'o' },
 		{ "spacing-us", required_argument, NULL, 'o' },

@@ -3,7 +3,6 @@
 when very many changes come at once."""
 
 import contextlib
-import os
 import pathlib
 
 from backends.fault import FaultOver
@@ -16,6 +15,7 @@ from systems import ImageVfs, inside
 LEAST_RATIO = 0.97
 WATCHER = "notify"    # in the names of the watcher's threads
 NOTIFY = "Freshness = notify;"
+TURN = 0.25    # s
 CALLS = ("create", "write", "chmod", "unlink")
 STORM_RATE = 100_000
 
@@ -34,13 +34,13 @@ class Served:
     def churn(self, seconds):
         """(items a second, CPU seconds an item, the watcher's share of a
         CPU in percent) of CREATE + WRITE + REMOVE."""
-        cpu, watcher = self.server.cpu_seconds(), self.watcher_seconds()
+        cpu, watcher = self.cpu_seconds()
         done = self.server.load("write_churn", of="work", depth=4,
                                 seconds=seconds, names=names("new", 1000))
-        cpu = self.server.cpu_seconds() - cpu
-        watcher = self.watcher_seconds() - watcher
-        return (done["items"] / done["seconds"], cpu / done["items"],
-                100 * watcher / done["seconds"])
+        cpu_after, watcher_after = self.cpu_seconds()
+        return (done["items"] / done["seconds"],
+                (cpu_after - cpu) / done["items"],
+                100 * (watcher_after - watcher) / done["seconds"])
 
     def local(self, seconds):
         """Rates of calls that do not come through the server."""
@@ -57,17 +57,16 @@ class Served:
                               if key.startswith("wrong"))
         return report
 
-    def watcher_seconds(self):
-        """CPU time of the threads that hear of changes."""
-        ticks = 0
+    def cpu_seconds(self):
+        """CPU time so far: of all threads, of those that hear of changes."""
+        total = watcher = 0
         for task in pathlib.Path(f"/proc/{self.server.pid}/task").iterdir():
             with contextlib.suppress(OSError):
-                if WATCHER not in (task / "comm").read_text():
-                    continue
-                fields = (task / "stat").read_text() \
-                    .rpartition(")")[2].split()
-                ticks += int(fields[11]) + int(fields[12])
-        return ticks / os.sysconf("SC_CLK_TCK")
+                used = int((task / "schedstat").read_text().split()[0]) / 1e9
+                total += used
+                if WATCHER in (task / "comm").read_text():
+                    watcher += used
+        return total, watcher
 
 
 @contextlib.contextmanager
@@ -91,10 +90,10 @@ def serving(folder, stacks):
 def measure_churn(arguments, report, folder):
     """Rates through the server with and without the watcher, in turn.
 
-    Twice with the images swapped: where a file system lies on the disk may
-    make a difference.
+    Turns are short, so that what else the machine does meets all; twice with
+    the images swapped, for where a file system lies may make a difference.
     """
-    rounds, seconds = (4, 0.5) if arguments.quick else (20, 1)
+    rounds = 8 if arguments.quick else 60
     rates = {name: [] for name in ("on", "off", "control")}
     costs = {name: [] for name in rates}
     local = {name: {call: [] for call in CALLS} for name in ("on", "off")}
@@ -105,17 +104,17 @@ def measure_churn(arguments, report, folder):
     for number, stacks in enumerate(passes):
         with serving(folder / f"churn{number}", stacks) as servers:
             for each in servers.values():
-                each.churn(seconds)    # warm, and not counted
+                each.churn(1)    # warm, and not counted
             for turn in range(rounds):
                 order = list(servers)
                 for name in order if turn % 2 else reversed(order):
-                    rate, cost, share = servers[name].churn(seconds)
+                    rate, cost, share = servers[name].churn(TURN)
                     rates[name].append(rate)
                     costs[name].append(cost)
                     if name == "on":
                         watcher.append(share)
                 for name in ("on", "off") if turn % 2 else ("off", "on"):
-                    found = servers[name].local(seconds / 2)
+                    found = servers[name].local(TURN)
                     for call in CALLS:
                         local[name][call].append(found[call])
             progress(f"the price: {number + 1} of 2")
@@ -141,9 +140,9 @@ def measure_storm(arguments, report, folder):
               "control": (scale("Freshness = ttl;"), False)}
     with serving(folder / "storm", stacks) as servers:
         for name, each in servers.items():
-            watcher = each.watcher_seconds()
+            watcher = each.cpu_seconds()[1]
             found = each.storm(seconds)
-            watcher = each.watcher_seconds() - watcher
+            watcher = each.cpu_seconds()[1] - watcher
             progress(f"the storm: {found}")
             mode = "notify" if name == "on" else "ttl"
             label = f"storm of {seconds} s, {mode}"

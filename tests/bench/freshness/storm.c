@@ -14,6 +14,7 @@
 
 enum {
 	SLICE_NS = 1000000, /* the rate is held over such a time */
+	PAUSE_NS = 500000,  /* between questions */
 	SIZE = 1
 };
 
@@ -155,9 +156,11 @@ static uint64_t storm(const struct storm_options *options)
 			errx(2, "cannot start a thread");
 	}
 	while (now_ns() < end) {
+		struct timespec pause = { .tv_nsec = PAUSE_NS };
 		uint64_t r = next_random(&random);
 
 		storm_ask(&directories[r % options->directories], r >> 16);
+		nanosleep(&pause, NULL);
 	}
 	atomic_store(&over, true);
 	for (unsigned i = 0; i < options->threads; i++) {
