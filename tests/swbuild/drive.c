@@ -110,8 +110,10 @@ void drive_job(struct worker *worker)
 {
 	const struct phase *phase = &worker->team->phase;
 	struct process *p;
+	uint64_t waits;
 
 	tally_clear(&worker->tally);
+	waits = sw_client_counters(worker->client)->waits;
 	worker->running = 0;
 	for (uint32_t i = 0; i < worker->count; i++)
 		worker->running += worker->processes[i]->files.process <
@@ -129,4 +131,5 @@ void drive_job(struct worker *worker)
 		next(p);
 	}
 	worker_await(worker, &worker->running);
+	worker->tally.waits = sw_client_counters(worker->client)->waits - waits;
 }

@@ -109,6 +109,8 @@ static json_t *point_json(const struct run *run, const struct point *point)
 	json_object_set_new(object, "statuses", statuses(run, point));
 	json_object_set_new(object, "requests",
 			    json_integer((json_int_t)point->requests));
+	json_object_set_new(object, "waits",
+			    json_integer((json_int_t)point->waits));
 	json_object_set_new(object, "upkeep_ops",
 			    json_integer((json_int_t)point->upkeep));
 	json_object_set_new(object, "overdue_ops",

@@ -113,10 +113,10 @@ static void client(const struct run *run, const struct point *point)
 	       point->late.mean, point->late.p99);
 	if (point->late.mean > limit * NOTABLE_PART)
 		puts("That is much: it has too little CPU.");
-	if (run->counters.waits)
-		printf("Requests waited %llu times for one of the %u that may "
+	if (point->waits)
+		printf("Of its requests %llu waited for one of the %u that may "
 		       "be in flight: more --connections or --threads help.\n",
-		       (unsigned long long)run->counters.waits, run->depth);
+		       (unsigned long long)point->waits, run->depth);
 	if (point->server_cpu < 0)
 		return;
 	printf("The client took %s CPU than the server: %.1f against %.1f us "

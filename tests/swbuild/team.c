@@ -284,13 +284,18 @@ void team_reset_steps(struct team *team)
 	}
 }
 
-struct sw_counters team_counters(const struct team *team)
+static void counters_job(struct worker *worker)
+{
+	worker->counters = *sw_client_counters(worker->client);
+}
+
+struct sw_counters team_counters(struct team *team)
 {
 	struct sw_counters sum = { 0 };
 
+	team_do(team, counters_job);
 	for (unsigned i = 0; i < team->started; i++) {
-		const struct sw_counters *c =
-			sw_client_counters(team->workers[i].client);
+		const struct sw_counters *c = &team->workers[i].counters;
 
 		sum.requests += c->requests;
 		sum.bytes_out += c->bytes_out;

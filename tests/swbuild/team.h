@@ -41,6 +41,7 @@ struct worker {
 	uint32_t room;
 	uint32_t running; /* processes that still work at the point */
 	struct tally tally;
+	struct sw_counters counters; /* of the client, when it was asked */
 
 	/* For the progress line; others read them. */
 	atomic_uint_fast64_t steps;    /* files checked or made, operations */
@@ -105,7 +106,7 @@ uint64_t team_response(const struct team *team);
 void team_reset_steps(struct team *team);
 
 /** The sum of the clients' counters; between jobs. */
-struct sw_counters team_counters(const struct team *team);
+struct sw_counters team_counters(struct team *team);
 
 /** Ends the sessions and the threads, and frees everything. */
 void team_end(struct team *team);

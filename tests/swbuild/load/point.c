@@ -34,6 +34,7 @@ void point_fill(struct point *point, const struct tally *tally)
 	point->achieved_rate = (double)response.count / point->seconds;
 	point->late = summary_of(&tally->late);
 	point->requests = tally->requests;
+	point->waits = tally->waits;
 	point->upkeep = tally->upkeep;
 	point->overdue = tally->overdue;
 	memcpy(point->statuses, tally->statuses, sizeof(point->statuses));

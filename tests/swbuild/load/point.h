@@ -40,6 +40,7 @@ struct point {
 	struct op_point all;
 	struct summary late; /* how late the client itself was */
 	uint64_t requests;
+	uint64_t waits;
 	uint64_t upkeep;
 	uint64_t overdue;
 	struct status_count statuses[TALLY_STATUSES]; /* count 0 is the end */

@@ -44,6 +44,7 @@ void tally_merge(struct tally *into, const struct tally *from)
 	}
 	latency_merge(&into->late, &from->late);
 	into->requests += from->requests;
+	into->waits += from->waits;
 	into->upkeep += from->upkeep;
 	into->overdue += from->overdue;
 	into->errors += from->errors;

@@ -32,6 +32,7 @@ struct tally {
 	struct op_tally ops[OP_COUNT];
 	struct latency late; /* that idle processes began after the due time */
 	uint64_t requests;   /* RPCs of the operations */
+	uint64_t waits;	     /* requests that could not be sent at once */
 	uint64_t upkeep;     /* operations that keep the set as it is */
 	uint64_t overdue;    /* due, and not begun when the point ended */
 	uint64_t errors;

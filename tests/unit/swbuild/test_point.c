@@ -88,6 +88,7 @@ static void added_up(void)
 		tally_error(&parts[i], OP_STAT, 5 + i);
 		parts[i].requests = 10;
 		parts[i].upkeep = 2;
+		parts[i].waits = 3;
 		parts[i].overdue = 1;
 		tally_merge(&sum, &parts[i]);
 	}
@@ -101,6 +102,7 @@ static void added_up(void)
 	CU_ASSERT_EQUAL(point.all.errors, 4);
 	CU_ASSERT_EQUAL(point.requests, 20);
 	CU_ASSERT_EQUAL(point.upkeep, 4);
+	CU_ASSERT_EQUAL(point.waits, 6);
 	CU_ASSERT_EQUAL(point.overdue, 2);
 	CU_ASSERT_EQUAL(point.statuses[0].status, 70);
 	CU_ASSERT_EQUAL(point.statuses[0].count, 2);
