@@ -277,6 +277,15 @@ def test_refusals(swbuild, version):
     assert "127.0.0.1" in output
 
 
+def test_a_user_who_may_not(server, swbuild):
+    server.exported.chmod(0o755)
+    status, output, report = swbuild("--uid", 1000, "--gid", 1000,
+                                     "--directory", "other")
+    server.exported.chmod(0o1777)
+    assert (status, report) == (2, None)
+    assert "NFS3ERR_ACCES" in output and "--uid" in output
+
+
 @pytest.mark.parametrize("options, complaint", [
     (["--export", "/a"], "--server"),
     (["--server", "a"], "--export"),

@@ -7,6 +7,13 @@
 #define DIRECTORY_MODE 0755
 #define FILE_MODE      0644
 
+/* The same numbers in both protocols. */
+#define STATUS_PERM  1
+#define STATUS_ACCES 13
+#define STATUS_NOSPC 28
+#define STATUS_ROFS  30
+#define STATUS_DQUOT 69
+
 /* Where a request's end is awaited. */
 struct wait {
 	uint32_t pending;
@@ -158,12 +165,30 @@ uint32_t wait_read(struct worker *worker, const struct sw_fh *dir,
 	return wait.status;
 }
 
+/* What to do about a status, if there is something. */
+static const char *remedy(uint32_t status)
+{
+	switch (status) {
+	case STATUS_PERM:
+	case STATUS_ACCES:
+		return ": give --uid and --gid of a user that may write there";
+	case STATUS_ROFS:
+		return ": the export is read only, make it writable";
+	case STATUS_NOSPC:
+	case STATUS_DQUOT:
+		return ": make room on the server, or give a smaller --scale";
+	default:
+		return "";
+	}
+}
+
 void worker_fail_status(struct worker *worker, const char *what,
 			const char *name, uint32_t status)
 {
 	const char *why = sw_client_error(worker->client);
 	enum sw_version version = worker->team->options->server.version;
 
-	worker_fail(worker, "cannot %s %s: %s%s%s", what, name,
-		    sw_status_name(version, status), *why ? ": " : "", why);
+	worker_fail(worker, "cannot %s %s: %s%s%s%s", what, name,
+		    sw_status_name(version, status), *why ? ": " : "", why,
+		    remedy(status));
 }
