@@ -34,7 +34,7 @@ serve_benchmark() {
 	case " $* " in
 	*" --help "* | *" -h "* | *" --version "*) ;;
 	*) build_benchmark nfsload delay-relay freshprobe fsalscale \
-		fsalfault ;;
+		fsalfault swbuild ;;
 	esac
 	unset PYTHONHOME
 	export SCALE_BUILD=$build LC_ALL=C.UTF-8 PYTHONPATH=$top/tests/bench
