@@ -182,6 +182,14 @@ def test_a_set_is_used_again(server, swbuild):
     after = files_of(directory, 3)
     assert {path: after[path] for path in before} == before
 
+    # One that is trusted is not looked at.
+    client = connect(server, "3")
+    client.remove(handle(client, "swbuild", "p00001", "d00"), b"f003")
+    client.close()
+    report = swbuild("--trust", *everything)[2]
+    assert report["set"]["reused"]
+    assert len(os.listdir(directory / "p00001/d00")) == FILES - 1
+
     # Another seed is another set.
     report = swbuild("--reuse", "--seed", 2, "--remove", *everything)[2]
     assert not report["set"]["reused"]

@@ -27,6 +27,7 @@ enum {
 	KEY_LIMIT,
 	KEY_RATE,
 	KEY_REUSE,
+	KEY_TRUST,
 	KEY_REMOVE,
 	KEY_JSON,
 	KEY_CSV,
@@ -71,6 +72,10 @@ static const struct argp_option table[] = {
 	{ "reuse", KEY_REUSE, NULL, 0,
 	  "Use the set that is there, if it is one of this scale and seed; "
 	  "else an old set is replaced",
+	  2 },
+	{ "trust", KEY_TRUST, NULL, 0,
+	  "The same, without listing its directories to see whether all is "
+	  "there",
 	  2 },
 	{ "remove", KEY_REMOVE, NULL, 0, "Remove the set at the end", 2 },
 	{ "warmup", KEY_WARMUP, "SECONDS", 0, "Before each point (5)", 2 },
@@ -269,6 +274,10 @@ static error_t parse_load(int key, char *arg, struct argp_state *state,
 		return 0;
 	case KEY_REUSE:
 		o->reuse = true;
+		return 0;
+	case KEY_TRUST:
+		o->reuse = true;
+		o->trust = true;
 		return 0;
 	case KEY_REMOVE:
 		o->remove = true;

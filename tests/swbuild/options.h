@@ -48,6 +48,7 @@ struct load_options {
 	double seconds; /* measured, of each point */
 	struct limits limits;
 	bool reuse;
+	bool trust;
 	bool remove;
 };
 

@@ -29,7 +29,8 @@ int set_note(struct team *team, uint32_t processes, char error[TEAM_ERROR]);
 
 /**
  * Job: makes what is missing of the files of team->wanted processes, and finds
- * the handles of their directories; each file is a step.
+ * the handles of their directories; each file is a step.  With --trust an old
+ * set's files are taken to be there.
  */
 void set_make_job(struct worker *worker);
 

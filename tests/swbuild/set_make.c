@@ -102,6 +102,8 @@ static void make_process(struct worker *worker, struct process *p, bool *good)
 {
 	const struct team *team = worker->team;
 	const struct shape *shape = &team->shape;
+	bool trusted = team->options->load.trust &&
+		       p->files.process < team->there;
 	char name[NAME_ROOM];
 	uint32_t status;
 
@@ -119,6 +121,11 @@ static void make_process(struct worker *worker, struct process *p, bool *good)
 			worker_fail_status(worker, "make the directory", name,
 					   status);
 			return;
+		}
+		if (trusted) {
+			atomic_fetch_add_explicit(&worker->steps, shape->files,
+						  memory_order_relaxed);
+			continue;
 		}
 		memset(good, 0, shape->files * sizeof(*good));
 		if (check_names(worker, p, d, good))

@@ -9,12 +9,15 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "random.h"
 
 /* More than processes will ever be busy; NFSv4.1: what the server grants. */
-#define DEPTH 1024
+#define DEPTH	    1024
+
+#define TIMER_SLACK 1000UL /* ns */
 
 void worker_fail(struct worker *worker, const char *format, ...)
 {
@@ -77,6 +80,8 @@ static void *work(void *arg)
 	struct team *team = worker->team;
 	team_job job;
 
+	/* Timers fire when they are due, not up to 50 us later. */
+	prctl(PR_SET_TIMERSLACK, TIMER_SLACK);
 	while ((job = next_job(worker))) {
 		job(worker);
 		pthread_mutex_lock(&team->lock);
