@@ -134,6 +134,8 @@ void conn_joined(struct conn *conn)
 	conn->state = CONN_UP;
 	TAILQ_CONCAT(&conn->out, &conn->held, link);
 	conn_flush(conn);
+	/* Operations may have waited for any connection at all. */
+	client_pump(conn->client);
 	if (conn->client->on_joined)
 		conn->client->on_joined(conn->client);
 }

@@ -148,9 +148,8 @@ struct op {
 	int slot;
 	uint32_t epoch;	  /* NFSv4: of the state it was sent with */
 	uint32_t session; /* NFSv4.1: of which session the slot is */
-	bool waited;
-	bool in_sent; /* on conn->sent, else on conn->out */
-	bool joins;   /* what a connection begins with: not sent again */
+	bool in_sent;	  /* on conn->sent, else on conn->out */
+	bool joins;	  /* what a connection begins with: not sent again */
 	struct conn *conn;
 	struct sw_timer timer;
 	struct sw_attrs attrs; /* an OPEN's, until it is confirmed */
@@ -290,6 +289,7 @@ struct sw_client {
 	uint32_t xid;
 	uint32_t in_flight; /* those that count against depth */
 	uint32_t depth;
+	uint64_t blocked; /* when the queue last had to wait */
 	uint32_t pending;
 	bool inner; /* what is submitted now is a part of an operation */
 	/* Credential and verifier, encoded. */

@@ -219,8 +219,7 @@ static bool send_first(struct sw_client *client, struct op_queue *queue)
 
 	if ((!op->step && client->in_flight >= client->depth) ||
 	    (slot && client->slots.busy >= client->slots.usable)) {
-		client->counters.waits += !op->waited;
-		op->waited = true;
+		client->blocked = sw_now();
 		return false;
 	}
 	conn = next_conn(client);
@@ -232,6 +231,8 @@ static bool send_first(struct sw_client *client, struct op_queue *queue)
 			return false;
 	}
 	TAILQ_REMOVE(queue, op, link);
+	/* What stood behind the one that could not go waited, too. */
+	client->counters.waits += !op->sent && op->start <= client->blocked;
 	op_send(op, conn);
 	return true;
 }
