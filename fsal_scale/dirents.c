@@ -24,6 +24,9 @@
 /** Children looked up one by one before the directory is read instead. */
 #define LOOKUPS_MAX 8
 
+/** A directory of more names is not read twice to be sure of it. */
+#define RESCAN_NAMES 4096
+
 /* --- From memory --------------------------------------------------------- */
 
 /** A listing on its way up. */
@@ -133,8 +136,13 @@ static bool from_memory(struct listing *l, bool *eof)
 static bool from_scan(struct listing *l, struct scale_scan *scan)
 {
 	enum fsal_dir_result result = DIR_CONTINUE;
-	size_t given = 0;
+	size_t first = 0;
+	size_t given;
 
+	/* What memory has given already, before it was stuck. */
+	while (first < scan->count && scan->window[first].cookie <= l->cookie)
+		first++;
+	given = first;
 	while (given < scan->count && result == DIR_CONTINUE) {
 		struct scale_scanned *s = &scan->window[given++];
 
@@ -144,10 +152,10 @@ static bool from_scan(struct listing *l, struct scale_scan *scan)
 		gsh_free(s->name);
 	}
 	/* The rest stays in the window, to be freed. */
-	scan->count -= given;
-	memmove(scan->window, scan->window + given,
-		scan->count * sizeof(*scan->window));
-	return scan->count == 0 && !scan->more;
+	memmove(scan->window + first, scan->window + given,
+		(scan->count - given) * sizeof(*scan->window));
+	scan->count -= given - first;
+	return scan->count == first && !scan->more;
 }
 
 /** A listing that is passed through. */
@@ -228,12 +236,33 @@ static bool goes_on_by_name(const struct scale_export *exp)
 		(UINT64_C(1) << fso_whence_is_name)) != 0;
 }
 
+/* What was read first may have changed before the end of the directory, and
+ * MDCACHE have been told of it before it is given the name, which it would then
+ * keep. Memory knows which names are in doubt.
+ */
+static bool told_meanwhile(struct listing *l, bool *eof)
+{
+	return scale_freshness_announced(l->exp, &l->dir->obj.fsid) &&
+	       from_memory(l, eof);
+}
+
+/* Something was told of that may be older than what was read: the same, where
+ * memory has not all of it.
+ */
+static bool overtaken(const struct listing *l, const struct scale_scan *scan)
+{
+	return !scan->complete && !scan->given_up && !scan->no_room &&
+	       !scan->broken && scan->names <= RESCAN_NAMES &&
+	       scale_freshness_announced(l->exp, &l->dir->obj.fsid);
+}
+
 /* Reads the whole directory, and gives what comes next. */
 static fsal_status_t read_whole(struct listing *l, bool *eof, bool *too_large)
 {
 	bool by_name = goes_on_by_name(l->exp);
 	bool beginning = l->cookie == 0 && !by_name;
 	struct mdx_flight *flight = NULL;
+	unsigned int times = 0;
 	struct scale_scan scan;
 	fsal_status_t status;
 
@@ -242,17 +271,22 @@ static fsal_status_t read_whole(struct listing *l, bool *eof, bool *too_large)
 			    SCALE_FLIGHT_MS, &flight) == 0 &&
 	    from_memory(l, eof))
 		return l->status;
-	scale_scan_init(&scan, l->cookie, SCALE_WINDOW);
-	scan.attrmask = l->attrmask;
-	/* What has begun in this order must go on in it; yet no client's cookie
-	 * shall make the server read without end.
-	 */
-	scan.max_names = beginning ? SCALE_SCAN_NAMES : 8 * SCALE_SCAN_NAMES;
-	if (beginning)
-		scan.budget_ns = SCALE_SCAN_NS;
-	if (by_name)
-		scan.max_names = 0;
-	status = scale_scan(l->exp, l->dir, &scan);
+	do {
+		if (times++ > 0)
+			scale_scan_fini(&scan);
+		scale_scan_init(&scan, l->cookie, SCALE_WINDOW);
+		scan.attrmask = l->attrmask;
+		/* What has begun in this order must go on in it; yet no
+		 * client's cookie shall make the server read without end.
+		 */
+		scan.max_names = beginning ? SCALE_SCAN_NAMES :
+					     8 * SCALE_SCAN_NAMES;
+		if (beginning)
+			scan.budget_ns = SCALE_SCAN_NS;
+		if (by_name)
+			scan.max_names = 0;
+		status = scale_scan(l->exp, l->dir, &scan);
+	} while (!FSAL_IS_ERROR(status) && times < 2 && overtaken(l, &scan));
 	if (flight != NULL)
 		mdx_flight_done(SCALE.cache, flight, 0);
 	/* One that cannot be kept would be read again for each part of it. */
@@ -262,10 +296,11 @@ static fsal_status_t read_whole(struct listing *l, bool *eof, bool *too_large)
 		status = fsalstat(ERR_FSAL_BADCOOKIE, 0);
 	if (!FSAL_IS_ERROR(status) && scan.broken)
 		status = fsalstat(ERR_FSAL_SERVERFAULT, 0);
-	if (!FSAL_IS_ERROR(status) && !*too_large)
+	if (!FSAL_IS_ERROR(status) && !*too_large &&
+	    !(scan.complete && told_meanwhile(l, eof)))
 		*eof = from_scan(l, &scan);
 	scale_scan_fini(&scan);
-	return status;
+	return FSAL_IS_ERROR(status) ? status : l->status;
 }
 
 static fsal_status_t scale_readdir(struct fsal_obj_handle *dir_hdl,

@@ -72,7 +72,7 @@ void scale_learn_attrs(struct scale_export *exp, uint64_t ticket,
 	scale_attrs_drop(&attrs);
 }
 
-void scale_store_name(struct scale_export *exp, uint64_t ticket,
+bool scale_store_name(struct scale_export *exp, uint64_t ticket,
 		      const struct scale_obj *dir, const char *name,
 		      const struct scale_obj *child)
 {
@@ -81,20 +81,18 @@ void scale_store_name(struct scale_export *exp, uint64_t ticket,
 	struct mdx_key key;
 
 	if (ttl == 0 || !scale_obj_cached(dir))
-		return;
-	if (child == NULL) {
-		(void)mdx_name_put(SCALE.cache, ticket, scale_obj_key(dir),
-				   name, strlen(name), NULL, ttl);
-		return;
-	}
+		return true;
+	if (child == NULL)
+		return mdx_name_put(SCALE.cache, ticket, scale_obj_key(dir),
+				    name, strlen(name), NULL, ttl) != -ESTALE;
 	/* Under ask the child would have to be asked for, which costs the
 	 * backend as much as the name.
 	 */
 	if (!scale_obj_cached(child) || exp->fresh.mode == SCALE_ASK)
-		return;
+		return true;
 	key = scale_obj_key(child);
-	(void)mdx_name_put(SCALE.cache, ticket, scale_obj_key(dir), name,
-			   strlen(name), &key, ttl);
+	return mdx_name_put(SCALE.cache, ticket, scale_obj_key(dir), name,
+			    strlen(name), &key, ttl) != -ESTALE;
 }
 
 void scale_store_parent(struct scale_export *exp, uint64_t ticket,

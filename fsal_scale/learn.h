@@ -49,8 +49,13 @@ void scale_learn_attrs(struct scale_export *exp, uint64_t ticket,
 		       const struct scale_obj *obj,
 		       const struct fsal_attrlist *said);
 
-/** @brief Store that a name exists, or with @a child NULL that it does not. */
-void scale_store_name(struct scale_export *exp, uint64_t ticket,
+/**
+ * @brief Store that a name exists, or with @a child NULL that it does not
+ *
+ * @return false when the answer may be older than something that is known to
+ *         have happened since it was asked for.
+ */
+bool scale_store_name(struct scale_export *exp, uint64_t ticket,
 		      const struct scale_obj *dir, const char *name,
 		      const struct scale_obj *child);
 

@@ -6,6 +6,9 @@
 #include "permit.h"
 #include "prefetch.h"
 
+/** How often a name is asked for again that changes all the time. */
+#define LOOKUP_TRIES 3
+
 /* Under ask, names are good while the directory is as it was: the backend says
  * whether it is. A directory that changed a moment ago may change again within
  * the grain of its clock, so it is not relied on yet.
@@ -95,10 +98,11 @@ void scale_lookup_cached(struct scale_export *exp, struct scale_obj *dir,
 		scale_attrs_drop(&child.attrs);
 }
 
-fsal_status_t scale_lookup_backend(struct scale_export *exp,
-				   struct scale_obj *dir, const char *name,
-				   struct scale_obj **obj,
-				   struct fsal_attrlist *attrs_out)
+/* Once. *good: nothing is known to have happened to the name meanwhile. */
+static fsal_status_t ask_for_name(struct scale_export *exp,
+				  struct scale_obj *dir, const char *name,
+				  struct scale_obj **obj,
+				  struct fsal_attrlist *attrs_out, bool *good)
 {
 	struct fsal_attrlist attrs;
 	struct scale_found found = { .attrs = &attrs,
@@ -108,6 +112,7 @@ fsal_status_t scale_lookup_backend(struct scale_export *exp,
 	fsal_status_t status;
 
 	*obj = NULL;
+	*good = true;
 	status = scale_ref_get(&ref, exp, dir, NULL, NULL);
 	if (FSAL_IS_ERROR(status))
 		return status;
@@ -121,7 +126,7 @@ fsal_status_t scale_lookup_backend(struct scale_export *exp,
 	scale_prefetch_measure(&exp->lookup_ns, call.began, 1);
 	if (!FSAL_IS_ERROR(status)) {
 		*obj = scale_obj_adopt(exp, &found);
-		scale_store_name(exp, found.ticket, dir, name, *obj);
+		*good = scale_store_name(exp, found.ticket, dir, name, *obj);
 		scale_store_parent(exp, found.ticket, *obj, dir);
 		scale_lookup_give(exp, *obj, &attrs, attrs_out);
 	} else if (status.major == ERR_FSAL_NOENT) {
@@ -134,6 +139,31 @@ fsal_status_t scale_lookup_backend(struct scale_export *exp,
 	fsal_release_attrs(&attrs);
 	scale_ref_put(&ref);
 	return status;
+}
+
+/*
+ * MDCACHE keeps a name until it is told of a change in the directory. Where it
+ * has been told of one while the backend was asked, and is given what was true
+ * before, it keeps that until the next one. So the backend is asked again.
+ */
+fsal_status_t scale_lookup_backend(struct scale_export *exp,
+				   struct scale_obj *dir, const char *name,
+				   struct scale_obj **obj,
+				   struct fsal_attrlist *attrs_out)
+{
+	fsal_status_t status;
+	bool good;
+
+	for (unsigned int i = 0;; i++) {
+		status = ask_for_name(exp, dir, name, obj, attrs_out, &good);
+		if (good || *obj == NULL || i == LOOKUP_TRIES ||
+		    !scale_freshness_announced(exp, &dir->obj.fsid))
+			return status;
+		scale_obj_free(*obj);
+		*obj = NULL;
+		if (attrs_out != NULL)
+			fsal_release_attrs(attrs_out);
+	}
 }
 
 static struct scale_obj *cached_parent(struct scale_export *exp,

@@ -163,6 +163,60 @@ static void test_in_use(void)
 	end_f();
 }
 
+/* The file is another one, and MDCACHE hears of it while it is asked for what
+ * it then would keep.
+ */
+static void replaced_meanwhile(void *arg)
+{
+	(void)arg;
+	tree_remove(tree.root, "f");
+	file = tree_make(tree.root, "f", REGULAR_FILE);
+	bring(0, tree.root);
+}
+
+static void test_overtaken_lookup(void)
+{
+	struct fsal_obj_handle *found;
+
+	begin_f();
+	bring(0, tree.root);
+	tree_hook(TREE_LOOKUP, true, replaced_meanwhile, NULL);
+	COSTS(2, found = find(root, "f"));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+	CU_ASSERT_EQUAL(found->fileid, file->id);
+	drop(found);
+	end_f();
+}
+
+static void removed_meanwhile(void *arg)
+{
+	(void)arg;
+	tree_remove(tree.root, "g");
+	bring(0, tree.root);
+}
+
+static void doubted_meanwhile(void *arg)
+{
+	(void)arg;
+	tree_remove(tree.root, "g");
+	mdx_doubt_name(SCALE.cache, scale_obj_key(scale_obj(root)), "g", 1);
+}
+
+static void test_overtaken_listing(void)
+{
+	tree_make(tree.root, "g", REGULAR_FILE);
+	begin_f();
+	tree_hook(TREE_READDIR, true, removed_meanwhile, NULL);
+	CU_ASSERT_EQUAL(list(root), 1);
+	COSTS(0, CU_ASSERT_EQUAL(list(root), 1));
+	tree_make(tree.root, "g", REGULAR_FILE);
+	bring(0, tree.root);
+	tree_hook(TREE_READDIR, true, doubted_meanwhile, NULL);
+	CU_ASSERT_EQUAL(list(root), 1);
+	COSTS(0, CU_ASSERT_EQUAL(list(root), 1));
+	end_f();
+}
+
 int main(void)
 {
 	CU_TestInfo tests[] = {
@@ -171,6 +225,8 @@ int main(void)
 		{ "directories", test_directory },
 		{ "an object is wanted back", test_try_release },
 		{ "an object in use", test_in_use },
+		{ "a lookup that is overtaken", test_overtaken_lookup },
+		{ "a listing that is overtaken", test_overtaken_listing },
 		CU_TEST_INFO_NULL,
 	};
 
