@@ -51,7 +51,7 @@ static void no_drift(void)
 	pace_init(&pace, START, 300, 0);
 	for (int i = 0; i < 300 * 3600; i++)
 		pace_take(&pace);
-	CU_ASSERT_EQUAL(pace_due(&pace), START + 3600 * 1000 * MS);
+	CU_ASSERT_EQUAL(pace_due(&pace), START + 3600 * (1000 * MS));
 }
 
 /* Who is fast enough counts the service alone. */
