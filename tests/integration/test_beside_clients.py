@@ -82,6 +82,7 @@ def test_a_burst(place, clients, freshness):
 
 def test_others_change_what_clients_change(place, clients):
     """Clients and others make and remove the same names, all at once."""
+    place.change = False
     names = [b"n%d" % number for number in range(8)]
     end, errors = threading.Event(), []
     (place.here / "below").mkdir()
@@ -149,6 +150,7 @@ def grown(after, before):
 def test_own_changes_are_not_told_back(instance, place, clients, version):
     """What was changed by NFS is right already."""
     client, here = clients[version], place.handles[version]
+    place.change = False
     client.readdir(here, plus=True)
     time.sleep(0.5)
     before, _ = counts(instance)
@@ -207,14 +209,21 @@ def test_what_a_foreign_change_costs(instance, place, clients):
         "lookup", "getattrs", "create_handle")) <= 8, calls
 
 
-def test_an_export_beside_scale(stack, folder, report, freshness):
-    """What is changed through a plain export of the same file system."""
+VFS = "FSAL { Name = VFS; }"
+OTHERS = {
+    "plain": VFS,
+    "null": f"FSAL {{ Name = NULL; {VFS} }}",
+}
+
+
+@pytest.mark.parametrize("fsal", OTHERS.values(), ids=OTHERS)
+def test_an_export_beside_scale(stack, folder, report, freshness, fsal):
+    """What is changed through an export of the same file system that SCALE
+    does not cache."""
     rundir = folder("beside-plain")
-    exports = [Export(number, pseudo, "FSAL { Name = VFS; }",
-                      path=str(rundir / KIND / "exported"), stacked=scale,
-                      extra=freshness.extra if scale else "")
-               for number, pseudo, scale in ((1, f"/{KIND}", True),
-                                             (2, "/plain", False))]
+    path = str(rundir / KIND / "exported")
+    exports = [Export(1, f"/{KIND}", VFS, path=path, extra=freshness.extra),
+               Export(2, "/plain", fsal, path=path, stacked=False)]
     instance = serve(rundir, stack, freshness, [KIND], exports=exports)
     report(instance)
     try:
@@ -227,7 +236,6 @@ def test_an_export_beside_scale(stack, folder, report, freshness):
             for client in plain:
                 here = client.lookup(client.root, name).handle
                 (place.here / "there").touch()
-                place.agree()
                 place.agree()
                 assert client.create(here, b"file").status == OK
                 place.agree()

@@ -9,6 +9,7 @@
     directories  changes of directories
     scenarios    all of these
     world        a tree that is changed at random
+    hands        who changes it: system calls, or requests
     history      what was there when, and whether an answer was right then
     racing       clients that ask all the time while things change
 """

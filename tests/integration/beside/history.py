@@ -21,6 +21,12 @@ class Period(NamedTuple):
 
 
 NEVER = (Period(0, None, None),)
+# Anything: while a request changes something in more than one step.
+ANYTHING = object()
+
+
+class Refused(Exception):
+    """The change was not made."""
 
 
 class History:
@@ -28,24 +34,31 @@ class History:
 
     def __init__(self):
         self._periods = {}
-        self.changes = 0
+        self.changes = self.refused = 0
 
     def begin(self, fact, value):
         """What is so from the start."""
         self._periods[fact] = [Period(0, None, value)]
 
-    def record(self, change, values):
-        """Make a change, one system call, and note the values behind it.
+    def record(self, change, values, steps=False):
+        """Make a change and note the values behind it.
 
-        change(): makes it; values(): {fact: value} after it.
+        change(): makes it, or raises Refused; values(): {fact: value} after
+        it; steps: whether it may be more than one system call.
         """
         begin = time.monotonic()
-        change()
+        try:
+            change()
+        except Refused:
+            self.refused += 1
+            return
         end = time.monotonic()
         for fact, value in values().items():
             periods = self._periods.setdefault(fact, list(NEVER))
             if periods[-1].value != value:
                 periods[-1] = periods[-1]._replace(end=end)
+                if steps:
+                    periods.append(Period(begin, end, ANYTHING))
                 periods.append(Period(begin, None, value))
         self.changes += 1
 
@@ -60,10 +73,16 @@ class History:
                                    key=lambda period: period.begin)
         for number in range(last - 1, -1, -1):
             _, end, value = periods[number]
-            if accepts(value):
+            if value is ANYTHING:
+                if asked <= end:
+                    return 0
+            elif accepts(value):
                 return max(0, asked - end) if end is not None else 0
-            if mixes and number and mixes(periods[number - 1].value, value):
-                return max(0, asked - periods[number - 1].end)
+            elif mixes and number:
+                before = periods[number - 1]
+                if before.value is not ANYTHING and mixes(before.value,
+                                                          value):
+                    return max(0, asked - before.end)
         return None
 
     def went(self, fact, asked, answered):

@@ -203,7 +203,7 @@ def mixed(found, old, new):
         return False
     return all(mine in (one, other)
                for mine, one, other in zip(found, old, new)
-               if mine is not None)
+               if None not in (mine, one))
 
 
 def mixed_data(found, old, new):

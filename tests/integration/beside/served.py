@@ -135,11 +135,12 @@ class Place:
     """A new directory of a served file system, and who looks at it.
 
     here: in the export; outside: on the same file system, out of it; again:
-    `here` by another mount of the file system.
+    `here` by another mount of the file system; change: whether version 4's
+    change is known.
     """
 
     def __init__(self, instance, kind, within, below=False):
-        self.within = within
+        self.within, self.change = within, True
         self._ns = instance.ns
         self.name = f"test-{next(NUMBERS)}"
         path = instance.backend.path
@@ -171,7 +172,8 @@ class Place:
         self._ns.run(*(str(part).replace(outside, "") for part in command))
 
     def truth(self):
-        return Tree(self.here), Tree(self.outside, data=False)
+        return (Tree(self.here, change=self.change),
+                Tree(self.outside, data=False, change=self.change))
 
     def agree(self):
         """Wait until all see what is there; the seconds that it took."""

@@ -47,13 +47,17 @@ def key_of(path, status=None):
     return Key(status.st_dev, bytes(handle.f_handle[:handle.handle_bytes]))
 
 
-def attributes(status):
-    """The Attributes that are to be seen, of an os.stat_result."""
+def attributes(status, change=True):
+    """The Attributes that are to be seen, of an os.stat_result.
+
+    change: with version 4's change.  MDCACHE adds one to it when a request
+    that changes something has left it what it was.
+    """
     return Attributes(
         TYPES[stat.S_IFMT(status.st_mode)], stat.S_IMODE(status.st_mode),
         status.st_nlink, status.st_uid, status.st_gid, status.st_size,
         status.st_ino, status.st_mtime_ns, status.st_ctime_ns,
-        max(status.st_mtime_ns, status.st_ctime_ns))
+        max(status.st_mtime_ns, status.st_ctime_ns) if change else None)
 
 
 @dataclass
@@ -74,8 +78,8 @@ class Node:
 class Tree:
     """All that is below a directory: {Key: Node} and the root's Key."""
 
-    def __init__(self, root, data=True):
-        self._data = data
+    def __init__(self, root, data=True, change=True):
+        self._data, self._change = data, change
         self.nodes = {}
         self.root = self._add(os.fsencode(root), "", None)
 
@@ -84,7 +88,8 @@ class Tree:
         key = key_of(path, status)
         if key in self.nodes:
             return key
-        node = Node(key, shown or ".", attributes(status), parent=parent)
+        node = Node(key, shown or ".", attributes(status, self._change),
+                    parent=parent)
         self.nodes[key] = node
         if node.attributes.type == "directory":
             node.names = {

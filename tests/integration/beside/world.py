@@ -14,6 +14,7 @@ import random
 import time
 
 from beside.directories import exchange
+from beside.hands import Local
 from beside.history import History
 from beside.truth import attributes, key_of
 
@@ -31,7 +32,9 @@ class World:
     longer than a stale answer may live.
     """
 
-    def __init__(self, here, outside, seed):
+    def __init__(self, here, outside, seed, hands=()):
+        """hands: who makes changes besides this process; see hands.py."""
+        self._hands, self._change = [Local(), *hands], not hands
         self.history, self.rng = History(), random.Random(seed)
         self.kinds, self.links = {}, {}
         self._names, self._tops, self._count = {}, {}, 0
@@ -41,24 +44,37 @@ class World:
             self._tops[key] = os.fsencode(path)
             self._names[key], self.kinds[key] = {}, "directory"
             self.history.begin(("attributes", key),
-                               attributes(os.lstat(path)))
+                               self._stat(path))
         self.root = key_of(here)
         self._choose()
+        hands, self._hands = self._hands, self._hands[:1]
         for _ in range(60):
             self.change()
+        self._hands = hands
 
     def directories(self):
         return list(self._names)
 
-    def _path(self, key):
+    def _stat(self, path):
+        return attributes(os.lstat(path), change=self._change)
+
+    def path(self, key):
         """An object's path, by any of its names."""
         if key in self._tops:
             return self._tops[key]
         directory, name = next(iter(self.links[key]))
-        return os.path.join(self._path(directory), name)
+        return os.path.join(self.path(directory), name)
 
-    def _at(self, directory, name):
-        return os.path.join(self._path(directory), name)
+    def at(self, directory, name):
+        return os.path.join(self.path(directory), name)
+
+    def way(self, key):
+        """The names that lead to an object, from a top; (top, names)."""
+        names = []
+        while key not in self._tops:
+            key, name = next(iter(self.links[key]))
+            names.insert(0, name)
+        return key, names
 
     def _parents(self, key):
         """The directories above a directory, itself among them."""
@@ -73,8 +89,8 @@ class World:
         values = {}
         for key in objects:
             there = key in self._tops or self.links.get(key)
-            values["attributes", key] = attributes(
-                os.lstat(self._path(key))) if there else None
+            values["attributes", key] = self._stat(
+                self.path(key)) if there else None
             if self.kinds[key] == "directory" and key not in self._tops:
                 values["parent", key] = \
                     next(iter(self.links[key]))[0] if there else None
@@ -134,12 +150,18 @@ class World:
         free = [name for name in NAMES if name not in self._names[directory]]
         return self.rng.choice(free) if free else None
 
+    def _record(self, change, values):
+        """change(hand): asks a hand, by chance, for the change."""
+        hand = self.rng.choice(self._hands)
+        self.history.record(lambda: change(hand.bound(self)), values,
+                            hand.steps)
+
     def _make(self, kind, make, content=None):
         directory = self._place()
         name = self._free(directory)
         if name is None:
             return
-        path = self._at(directory, name)
+        path = self.at(directory, name)
 
         def values():
             key = key_of(path)
@@ -151,23 +173,20 @@ class World:
                 [key, directory], [(directory, name)],
                 [(key, content)] if content is not None else ())
 
-        self.history.record(lambda: make(path), values)
+        self._record(lambda hand: make(hand, directory, name), values)
 
     def create(self):
-        opened = []
-        self._make("file", lambda path: opened.append(os.open(
-            path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)), b"")
-        for descriptor in opened:
-            os.close(descriptor)
+        self._make("file", lambda hand, *where: hand.create(*where), b"")
 
     def mkdir(self):
         if len(self._names) < MOST_DIRECTORIES:
-            self._make("directory", os.mkdir)
+            self._make("directory", lambda hand, *where: hand.mkdir(*where))
 
     def symlink(self):
         self._count += 1
         target = b"target-%d" % self._count
-        self._make("symlink", lambda path: os.symlink(target, path), target)
+        self._make("symlink", lambda hand, *where: hand.symlink(
+            *where, target), target)
 
     def rewrite(self):
         """Truncate, then write: two changes."""
@@ -178,63 +197,54 @@ class World:
         thing = self._thing("file")
         if thing is None:
             return
-        path, key = self._path(thing[2]), thing[2]
+        key = thing[2]
         old = self.history.story(("data", key))[-1].value
         if len(old) + RECORD > MOST_SIZE:
             return
         self._count += 1
         record = b"%*d\n" % (RECORD - 1, self._count)
-        descriptor = os.open(path, os.O_WRONLY)
-        try:
-            self.history.record(
-                lambda: os.pwrite(descriptor, record, len(old)),
-                lambda: self._values([key], data=[(key, old + record)]))
-        finally:
-            os.close(descriptor)
+        self._record(lambda hand: hand.write(key, len(old), record),
+                     lambda: self._values([key], data=[(key, old + record)]))
 
     def truncate(self):
         thing = self._thing("file")
         if thing is None:
             return
-        path, key = self._path(thing[2]), thing[2]
+        key = thing[2]
         old = self.history.story(("data", key))[-1].value
         size = self.rng.choice((0, 0, len(old) // 2, len(old) + 10))
         if size > MOST_SIZE:
             return
         new = old[:size].ljust(size, b"\0")
-        self.history.record(
-            lambda: os.truncate(path, size),
-            lambda: self._values([key], data=[(key, new)]))
+        self._record(lambda hand: hand.truncate(key, size),
+                     lambda: self._values([key], data=[(key, new)]))
 
     def chmod(self):
-        self._touch(lambda path: os.chmod(path, self.rng.choice(
-            (0o600, 0o640, 0o755, 0o711, 0o4755))), "file", "directory")
+        mode = self.rng.choice((0o600, 0o640, 0o755, 0o711, 0o4755))
+        thing = self._thing("file", "directory")
+        if thing:
+            self._record(lambda hand: hand.chmod(thing[2], mode),
+                         lambda: self._values([thing[2]]))
 
     def utime(self):
         stamp = self.rng.randrange(10**9, 2 * 10**18)
-        self._touch(lambda path: os.utime(
-            path, ns=(stamp, stamp), follow_symlinks=False))
-
-    def _touch(self, change, *kinds):
-        thing = self._thing(*kinds)
+        thing = self._thing()
         if thing:
-            path = self._path(thing[2])
-            self.history.record(lambda: change(path),
-                                lambda: self._values([thing[2]]))
+            self._record(lambda hand: hand.utime(thing[2], stamp),
+                         lambda: self._values([thing[2]]))
 
     def link(self):
         thing, directory = self._thing("file", "symlink"), self._place()
         name = self._free(directory)
         if thing is None or name is None:
             return
-        path = self._at(directory, name)
 
         def values():
             self._link(directory, name, thing[2])
             return self._values([thing[2], directory], [(directory, name)])
 
-        self.history.record(lambda: os.link(
-            self._path(thing[2]), path, follow_symlinks=False), values)
+        self._record(lambda hand: hand.link(thing[2], directory, name),
+                     values)
 
     def remove(self):
         thing = self._thing()
@@ -243,15 +253,15 @@ class World:
         directory, name, key = thing
         if self._names.get(key):
             return
-        path = self._at(directory, name)
+        is_directory = key in self._names
 
         def values():
             self._unlink(directory, name)
             self._names.pop(key, None)
             return self._values([key, directory], [(directory, name)])
 
-        remove = os.rmdir if key in self._names else os.unlink
-        self.history.record(lambda: remove(path), values)
+        self._record(lambda hand: hand.remove(directory, name, is_directory),
+                     values)
 
     def rename(self):
         thing, to = self._thing(), self._place()
@@ -265,7 +275,6 @@ class World:
             return
         if over == key or over in self._names:
             return
-        old_path, new_path = self._at(directory, name), self._at(to, new)
 
         def values():
             if over is not None:
@@ -276,9 +285,11 @@ class World:
                 {key, directory, to} | ({over} if over else set()),
                 [(directory, name), (to, new)])
 
-        self.history.record(lambda: os.rename(old_path, new_path), values)
+        self._record(lambda hand: hand.rename(directory, name, to, new, key),
+                     values)
 
     def exchange(self):
+        """No request does this."""
         one, other = self._thing(), self._thing()
         if one is None or other is None or one[2] == other[2]:
             return
@@ -286,7 +297,7 @@ class World:
             if mine[2] in self._names and \
                     mine[2] in self._parents(yours[0]):
                 return
-        paths = [self._at(*thing[:2]) for thing in (one, other)]
+        paths = [self.at(*thing[:2]) for thing in (one, other)]
 
         def values():
             for thing in (one, other):
