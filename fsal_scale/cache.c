@@ -177,6 +177,7 @@ static void agree(uint32_t backend_id)
 		if (exp->upcall.backend_id != backend_id)
 			continue;
 		least.mode = exp->said.mode;
+		least.by_handle = exp->said.by_handle;
 		exp->fresh = least;
 	}
 }

@@ -5,6 +5,7 @@
  */
 #include "cache.h"
 #include "control.h"
+#include "gluster.h"
 #include "notify.h"
 #include "object.h"
 #include "permit.h"
@@ -116,11 +117,13 @@ static struct config_block export_block = {
 
 /*
  * Read the FSAL block and find the backend.
- * @param[out] fresh  How the export is to be kept fresh
+ * @param[in]  served  How it is kept fresh, if it is served already, or NULL
+ * @param[out] fresh   How it is to be kept fresh
  * @return The backend's module with a reference, or NULL when an error was
  *         reported.
  */
 static struct fsal_module *find_backend(void *parse_node, void **backend_node,
+					const struct scale_freshness *served,
 					struct scale_freshness *fresh,
 					struct config_error_type *err_type)
 {
@@ -157,6 +160,9 @@ static struct fsal_module *find_backend(void *parse_node, void **backend_node,
 		args.wrong =
 			!scale_freshness_settle(&args.fresh, args.module->name,
 						parse_node, err_type, fresh);
+	if (args.module != NULL && rc == 0 && !args.wrong)
+		scale_gluster_settle(&args.fresh, args.module->name,
+				     args.backend.fsal_node, served, fresh);
 	if (args.module != NULL && (rc != 0 || args.wrong)) {
 		fsal_put(args.module);
 		args.module = NULL;
@@ -167,9 +173,28 @@ static struct fsal_module *find_backend(void *parse_node, void **backend_node,
 }
 
 /** Backends whose keys are unique wherever they come from. */
-static const char *const shared[] = { "VFS", "GPFS", "GLUSTER" };
+static const char *const shared[] = { "VFS", "GPFS" };
 
 #define NUM_SHARED (sizeof(shared) / sizeof(shared[0]))
+
+/** Marks the ids of GLUSTER's volumes. */
+#define VOLUME_ID (1u << 31)
+
+/** Their names; the place in the array is the id. Never freed. */
+static char **volumes;
+static uint32_t num_volumes;
+
+/* Exports are made one by one. */
+static uint32_t volume_id(const char *name)
+{
+	for (uint32_t i = 0; i < num_volumes; i++) {
+		if (strcmp(volumes[i], name) == 0)
+			return VOLUME_ID | i;
+	}
+	volumes = gsh_realloc(volumes, (num_volumes + 1) * sizeof(*volumes));
+	volumes[num_volumes] = gsh_strdup(name);
+	return VOLUME_ID | num_volumes++;
+}
 
 /*
  * The id that ends each key of an export (SCALE_KEY_ID_BYTES).
@@ -177,7 +202,9 @@ static const char *const shared[] = { "VFS", "GPFS", "GLUSTER" };
  * Keys of VFS, GPFS and GLUSTER name a file system and a file in it, so that
  * exports of one file system share what is known about its files, as they do
  * without SCALE: one id for all exports of such a backend, and events that
- * GLUSTER and GPFS bring by one export reach them all.
+ * GLUSTER and GPFS bring by one export reach them all. Volumes of GLUSTER have
+ * an id each, as they may have to be kept fresh in different ways; FSAL GLUSTER
+ * tells volumes by their names alone, whatever the host.
  *
  * The keys of the others are known to be unique within an export only, and two
  * exports could be given the same key for different files: an id each, never
@@ -185,20 +212,25 @@ static const char *const shared[] = { "VFS", "GPFS", "GLUSTER" };
  * whatever is below it: its objects are not to be mixed with those of an
  * export without it.
  */
-static uint32_t scale_backend_id(const struct fsal_module *backend)
+static uint32_t scale_backend_id(const struct fsal_module *backend, void *node)
 {
 	static uint32_t last_private = NUM_SHARED;
+	char volume[NAME_MAX];
 
 	for (uint32_t i = 0; i < NUM_SHARED; i++) {
 		if (strcasecmp(backend->name, shared[i]) == 0)
 			return i + 1;
+	}
+	if (strcasecmp(backend->name, "GLUSTER") == 0) {
+		scale_gluster_volume(node, volume, sizeof(volume));
+		return volume_id(volume);
 	}
 	return __atomic_add_fetch(&last_private, 1, __ATOMIC_RELAXED);
 }
 
 bool scale_backend_shared(uint32_t backend_id)
 {
-	return backend_id <= NUM_SHARED;
+	return backend_id <= NUM_SHARED || (backend_id & VOLUME_ID) != 0;
 }
 
 static void scale_prepare_unexport(struct fsal_export *exp_hdl)
@@ -317,6 +349,7 @@ static uint32_t fds_of(const char *backend)
 /* What an export is before its backend's is there. */
 static struct scale_export *new_export(struct fsal_module *fsal_hdl,
 				       const struct fsal_module *backend,
+				       void *backend_node,
 				       const struct scale_freshness *fresh,
 				       const struct fsal_up_vector *up_ops)
 {
@@ -330,7 +363,7 @@ static struct scale_export *new_export(struct fsal_module *fsal_hdl,
 	PTHREAD_MUTEX_init(&exp->fs_lock, NULL);
 	PTHREAD_MUTEX_init(&exp->space.lock, NULL);
 	scale_upcall_init(&exp->upcall, &exp->export, up_ops,
-			  scale_backend_id(backend));
+			  scale_backend_id(backend, backend_node));
 	exp->stats = scale_stats_new(op_ctx->ctx_export->export_id,
 				     CTX_FULLPATH(op_ctx), backend->name);
 	return exp;
@@ -344,10 +377,10 @@ static bool claim(struct scale_export *exp, const char *backend,
 	glist_init(&exp->claim_node);
 	if (scale_cache_claim(exp, &other) == 0)
 		return true;
-	/* Nobody has chosen notify, and somebody ttl. */
-	if (exp->said.automatic && exp->said.mode == SCALE_NOTIFY &&
-	    other == SCALE_TTL) {
+	/* Nobody has chosen notify or GLUSTER's upcall, and somebody ttl. */
+	if (exp->said.automatic && other == SCALE_TTL) {
 		exp->said.mode = SCALE_TTL;
+		exp->said.by_handle = false;
 		if (scale_cache_claim(exp, &other) == 0)
 			return true;
 	}
@@ -409,11 +442,12 @@ fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
 		err_type->invalid = true;
 		return fsalstat(ERR_FSAL_INVAL, EINVAL);
 	}
-	backend = find_backend(parse_node, &backend_node, &fresh, err_type);
+	backend =
+		find_backend(parse_node, &backend_node, NULL, &fresh, err_type);
 	if (backend == NULL)
 		return fsalstat(ERR_FSAL_INVAL, EINVAL);
 
-	exp = new_export(fsal_hdl, backend, &fresh, up_ops);
+	exp = new_export(fsal_hdl, backend, backend_node, &fresh, up_ops);
 	if (!claim(exp, backend->name, parse_node, err_type)) {
 		scale_stats_retire(exp->stats);
 		fsal_put(backend);
@@ -481,7 +515,8 @@ fsal_status_t scale_update_export(struct fsal_module *fsal_hdl,
 	if (FSAL_IS_ERROR(status))
 		return status;
 
-	backend = find_backend(parse_node, &backend_node, &fresh, err_type);
+	backend = find_backend(parse_node, &backend_node,
+			       &scale_export(original)->said, &fresh, err_type);
 	if (backend == NULL)
 		return fsalstat(ERR_FSAL_INVAL, EINVAL);
 

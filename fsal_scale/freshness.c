@@ -67,6 +67,27 @@ static bool sends_upcalls(const char *backend)
 	return true;
 }
 
+static void set_lives(const struct scale_freshness_config *cfg, int32_t expiry,
+		      struct scale_freshness *fresh)
+{
+	fresh->attr_ms = to_ms(cfg->attr_ttl, expiry);
+	fresh->name_ms = to_ms(cfg->name_ttl, expiry);
+	fresh->negative_ms = to_ms(cfg->negative_ttl, expiry);
+}
+
+void scale_freshness_ttl(const struct scale_freshness_config *cfg,
+			 enum scale_freshness_mode mode,
+			 struct scale_freshness *fresh)
+{
+	int32_t expiry;
+
+	/* Whoever is told of changes does without MDCACHE, too. */
+	if (!export_expiry(&expiry) || (expiry == 0 && mode == SCALE_UPCALL))
+		expiry = DEFAULT_TTL;
+	fresh->mode = mode;
+	set_lives(cfg, expiry, fresh);
+}
+
 bool scale_freshness_settle(const struct scale_freshness_config *cfg,
 			    const char *backend, void *node,
 			    struct config_error_type *err_type,
@@ -75,8 +96,10 @@ bool scale_freshness_settle(const struct scale_freshness_config *cfg,
 	int32_t expiry = DEFAULT_TTL;
 	bool always_asked = export_expiry(&expiry) && expiry == 0;
 
-	fresh->mode = cfg->mode;
-	fresh->automatic = cfg->mode == SCALE_AUTO;
+	*fresh = (struct scale_freshness){
+		.mode = cfg->mode,
+		.automatic = cfg->mode == SCALE_AUTO,
+	};
 	if (fresh->automatic)
 		fresh->mode = best(cfg, backend, always_asked);
 	if (!always_asked &&
@@ -133,9 +156,7 @@ bool scale_freshness_settle(const struct scale_freshness_config *cfg,
 		fresh->negative_ms = MDX_FOREVER;
 		break;
 	default:
-		fresh->attr_ms = to_ms(cfg->attr_ttl, expiry);
-		fresh->name_ms = to_ms(cfg->name_ttl, expiry);
-		fresh->negative_ms = to_ms(cfg->negative_ttl, expiry);
+		set_lives(cfg, expiry, fresh);
 	}
 	return true;
 }
@@ -152,7 +173,7 @@ bool scale_freshness_announced(const struct scale_export *exp,
 	unsigned int n;
 
 	if (exp->fresh.mode != SCALE_NOTIFY)
-		return exp->fresh.mode == SCALE_UPCALL;
+		return exp->fresh.mode == SCALE_UPCALL && !exp->fresh.by_handle;
 	n = atomic_load_explicit(&exp->fs_count, memory_order_acquire);
 	for (unsigned int i = 0; i < n; i++) {
 		if (exp->fs[i].fsid.major == fsid->major &&
@@ -206,7 +227,7 @@ uint32_t scale_freshness_name_ms(const struct scale_export *exp,
 unsigned int scale_freshness_change_flags(const struct scale_export *exp,
 					  const fsal_fsid_t *fsid)
 {
-	if (scale_freshness_announced(exp, fsid) ||
+	if (scale_freshness_announced(exp, fsid) || exp->fresh.by_handle ||
 	    (exp->fresh.mode == SCALE_TTL &&
 	     exp->fresh.name_ms == MDX_FOREVER &&
 	     exp->fresh.negative_ms == MDX_FOREVER))

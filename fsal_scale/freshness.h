@@ -20,7 +20,8 @@
  *         for a foreign change might hide behind it; not so where names live
  *         for ever, for then the administrator vouches that nobody else
  *         changes anything.
- * upcall  The backend tells of foreign changes; nothing expires.
+ * upcall  The backend tells of foreign changes; nothing expires. GLUSTER does
+ *         not tell of all (gluster.h), so there the times to live hold, too.
  * notify  The kernel tells (notify.h); nothing expires but what changes without
  *         a word. File systems that it does not tell of go by the times to
  *         live.
@@ -62,6 +63,9 @@ struct scale_freshness {
 	uint32_t attr_ms;
 	uint32_t name_ms;
 	uint32_t negative_ms;
+	/** of upcall: changes are told only of objects that the handle pool
+	 * holds, and everything expires; see gluster.h */
+	bool by_handle;
 };
 
 /** What stands in the FSAL block. */
@@ -92,6 +96,11 @@ bool scale_freshness_settle(const struct scale_freshness_config *cfg,
 			    const char *backend, void *node,
 			    struct config_error_type *err_type,
 			    struct scale_freshness *fresh);
+
+/** @brief A mode with the times to live that were written, or the defaults. */
+void scale_freshness_ttl(const struct scale_freshness_config *cfg,
+			 enum scale_freshness_mode mode,
+			 struct scale_freshness *fresh);
 
 /** @brief Is what MDCACHE sees the same but for times to live? */
 bool scale_freshness_alike(const struct scale_freshness *a,

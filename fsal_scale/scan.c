@@ -5,6 +5,11 @@
 #include "permit.h"
 #include "prefetch.h"
 
+/** Children of a directory that are held, where that is of use. A larger one
+ * would drive everything else out of the pool.
+ */
+#define HELD_MAX 2048
+
 /** Names that some backends have are longer than NFS's. */
 #define NAME_BYTES 1025
 
@@ -132,7 +137,8 @@ static enum fsal_dir_result scan_cb(const char *name,
 	struct scale_found found = { .sub = sub,
 				     .attrs = attrs,
 				     .ticket = p->population.ticket,
-				     .passing = true };
+				     .passing = !p->exp->fresh.by_handle ||
+						p->scan->names >= HELD_MAX };
 	struct fsal_export *below;
 	struct scale_obj *obj;
 	struct mdx_key dir = scale_obj_key(p->dir);

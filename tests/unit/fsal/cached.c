@@ -43,7 +43,7 @@ static fsal_status_t hear_update(const struct fsal_up_vector *vec,
 
 int cached_setup(void)
 {
-	static const char *const names[] = { "TREE", "VFS", "CEPH" };
+	static const char *const names[] = { "TREE", "VFS", "CEPH", "GLUSTER" };
 
 	harness_start();
 	super.invalidate = hear_invalidate;

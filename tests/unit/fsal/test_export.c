@@ -59,6 +59,10 @@ static size_t key_of(struct fsal_export *exp, char *key)
 	return desc.len;
 }
 
+#define GLUSTER(host, volume)                                           \
+	"FSAL { Name = SCALE; Freshness = off; FSAL { Name = GLUSTER; " \
+	"Hostname = \"" host "\"; Volume = \"" volume "\"; } }"
+
 /* The same handle on two exports: one object or two, as the backend has it. */
 static void test_keys(void)
 {
@@ -67,10 +71,11 @@ static void test_keys(void)
 		const char *block;
 		char same_as; /* the same letter: the same key */
 	} cases[] = {
-		{ SCALE_ON("FAKE"), 'a' },    { SCALE_ON("FAKE"), 'b' },
-		{ SCALE_ON("VFS"), 'c' },     { SCALE_ON("VFS"), 'c' },
-		{ SCALE_ON("GLUSTER"), 'd' }, { SCALE_ON("GLUSTER"), 'd' },
-		{ SCALE_ON("NULL"), 'e' },    { SCALE_ON("NULL"), 'f' },
+		{ SCALE_ON("FAKE"), 'a' },	{ SCALE_ON("FAKE"), 'b' },
+		{ SCALE_ON("VFS"), 'c' },	{ SCALE_ON("VFS"), 'c' },
+		{ GLUSTER("one", "vol"), 'd' }, { GLUSTER("two", "vol"), 'd' },
+		{ GLUSTER("one", "two"), 'g' }, { SCALE_ON("NULL"), 'e' },
+		{ SCALE_ON("NULL"), 'f' },
 	};
 	struct fsal_export *exps[LEN(cases)];
 	char keys[LEN(cases)][6 + FSAL_KEY_EXTRA_BYTES];
