@@ -6,9 +6,15 @@ FAULT counts what it asks the backend for.  A perfect cache would ask once for
 each path and each missing name, and pass the changes on: the ideal of the
 trace.  Opens, reads and writes always go through, by design; they are counted
 apart.
+
+After each change and each write Ganesha asks for the attributes that the reply
+has to carry, and no FSAL gives them with the change itself: such getattrs are
+counted, too, though the ideal has none.  "getattrs" and "changes" beside each
+other tell how many they can be.
 """
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -43,7 +49,7 @@ CLASSES = {
 class FaultPlace:
     """FAULT with 0.5 ms a call, over FSAL_VFS."""
 
-    label = "FAULT, 0.5 ms"
+    label = "FAULT"
     options = "Freshness = upcall;"
     delay = 500
     # Nobody else changes anything, and FAULT would tell.
@@ -58,7 +64,7 @@ class FaultPlace:
 class ProxyPlace:
     """PROXY_V4 to a server that is 0.5 ms farther away."""
 
-    label = "PROXY_V4, 0.5 ms more"
+    label = "PROXY_V4"
     options = ""
     delay = 0
     extra = ""
@@ -82,6 +88,8 @@ def add_arguments(parser):
     group.add_argument("--trace", metavar="NAME", action="append",
                        help="only this one, a file's name up to .tsv; may be "
                             "given again")
+    group.add_argument("--name-cache", choices=("on", "off"),
+                       help="only clients that keep names, or that do not")
     group.add_argument("--in-flight", metavar="N", type=int, default=8,
                        help="operations at a time (8)")
 
@@ -128,8 +136,8 @@ class Replay:
         program = server.ns.popen(
             SWBUILD, "--server", "127.0.0.1", "--export", server.pseudo,
             "--nfs", version, "--directory", directory, "--json", file,
-            "--in-flight", self.in_flight, "--server-pid", server.pid,
-            "--replay", self.trace, *arguments, stdout=subprocess.PIPE,
+            "--in-flight", self.in_flight, "--replay", self.trace,
+            *arguments, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True)
         out, _ = program.communicate(timeout=SECONDS)
         if program.returncode not in (0, 1):
@@ -150,7 +158,7 @@ class Replay:
                        check=True)
         return name
 
-    def measure(self, stack, version):
+    def measure(self, stack, version, name_cache):
         """A new server; the report, with FAULT's counts in it."""
         name = self.copy()
         with self.serving(stack) as server, \
@@ -158,7 +166,8 @@ class Replay:
             if self.place.delay:
                 fault.latency("all", fixed=self.place.delay)
             fault.reset()
-            report = self.swbuild(server, version, name, "--tree", "prepared")
+            report = self.swbuild(server, version, name, "--tree", "prepared",
+                                  "--name-cache", name_cache)
             report["calls"] = fault.counts()["counts"]
         subprocess.run(["rm", "-rf", self.place.files.directory / name],
                        check=True)
@@ -192,39 +201,67 @@ def share(report):
         / report["ops"]
 
 
+def changes(report):
+    """What Ganesha asks for attributes after."""
+    creates = report["operations"].get("create", {}).get("succeeded", {})
+    return calls(report, "changes") + creates.get("ops", 0) + \
+        report["calls"].get("write2", 0)
+
+
 def tell(report, title, theirs, ours):
-    """The results of one trace, place and version."""
-    for name, samples in (("stock", theirs), ("SCALE", ours)):
-        wrong = max(sample["mismatches"] for sample in samples)
-        if wrong:
-            report.add(f"{title}: outcomes that differ, {name}", [wrong], "",
-                       better="lower", target=0,
-                       first=samples[0]["first_mismatches"])
-    report.add(f"{title}: ideal share of ops",
-               [100 * ideal(ours[0]) / ours[0]["ops"]], "%", better="lower")
-    report.add(f"{title}: share, stock", map(share, theirs), "%",
-               better="lower", calls=[sample["calls"] for sample in theirs])
-    report.add(f"{title}: share, SCALE", map(share, ours), "%",
-               better="lower", calls=[sample["calls"] for sample in ours])
-    report.add(f"{title}: stock against the ideal", map(over_ideal, theirs),
-               "x", better="lower")
-    report.add(f"{title}: SCALE against the ideal", map(over_ideal, ours),
-               "x", better="lower", target=TARGET)
+    """The results of one trace, place, version and kind of client."""
+    def add(name, function, unit, shown=("stock", "SCALE")):
+        for stack, samples in (("stock", theirs), ("SCALE", ours)):
+            report.add(f"{title}: {name}, {stack}", map(function, samples),
+                       unit, better="lower", show=stack in shown)
+
+    wrong = [sample for sample in theirs + ours if sample["mismatches"]]
+    if wrong:
+        report.add(f"{title}: outcomes that differ",
+                   [sample["mismatches"] for sample in wrong], "",
+                   better="lower", target=0,
+                   first=wrong[0]["first_mismatches"])
+    report.add(f"{title}: ideal share",
+               [100 * ideal(ours[0]) / ours[0]["ops"]], "% of ops",
+               better="lower")
+    add("share", share, "% of ops")
+    report.add(f"{title}: stock to ideal", map(over_ideal, theirs), "x",
+               better="lower", show=False,
+               calls=[sample["calls"] for sample in theirs])
+    report.add(f"{title}: SCALE to ideal", map(over_ideal, ours), "x",
+               better="lower", target=TARGET,
+               calls=[sample["calls"] for sample in ours])
+    add("getattrs", lambda sample: sample["calls"].get("getattrs", 0), "calls",
+        ["SCALE"])
+    report.add(f"{title}: changes", map(changes, ours), "calls",
+               better="lower")
     for kind in ("opens", "data"):
-        for name, samples in (("stock", theirs), ("SCALE", ours)):
-            report.add(f"{title}: {kind}, {name}",
-                       [calls(sample, kind) for sample in samples], "calls",
-                       better="lower")
-    seconds = [[sample["seconds"] for sample in samples]
-               for samples in (theirs, ours)]
-    report.add(f"{title}: wall time, stock", seconds[0], "s", better="lower")
-    report.add(f"{title}: wall time, SCALE", seconds[1], "s", better="lower")
-    report.ratio(f"{title}: wall time, stock to SCALE", *seconds)
+        add(kind, functools.partial(calls, kind=kind), "calls", ["SCALE"])
+    add("wall time", lambda sample: sample["seconds"], "s", ["SCALE"])
+    report.ratio(f"{title}: faster", [sample["seconds"] for sample in theirs],
+                 [sample["seconds"] for sample in ours])
+
+
+VERSIONS, QUICK = ("3", "4.0", "4.1"), ("3", "4.1")
+CLIENTS = {"on": "", "off": ", no name cache"}
+
+
+def compare(arguments, report, replay, title):
+    """One trace over one place: all versions and kinds of clients."""
+    caches = [arguments.name_cache] if arguments.name_cache else CLIENTS
+    for version in arguments.nfs or (QUICK if arguments.quick else VERSIONS):
+        for cache in caches:
+            theirs, ours = [], []
+            for number in range(1 if arguments.quick else 3):
+                pair = [(theirs, stock()),
+                        (ours, scale(replay.place.options))]
+                for samples, stack in pair if number % 2 else reversed(pair):
+                    samples.append(replay.measure(stack, version, cache))
+            tell(report, f"{title}, {version}{CLIENTS[cache]}", theirs, ours)
 
 
 def measure(arguments, report, folder):
-    """All traces, places and versions."""
-    rounds = 1 if arguments.quick else 3
+    """All traces and places."""
     for key in arguments.backend or PLACES:
         for number, (name, trace) in enumerate(find_traces(arguments).items()):
             place = PLACES[key](folder / f"replay-{key}-{number}")
@@ -232,11 +269,4 @@ def measure(arguments, report, folder):
                      place.backend) as bed:
                 replay = Replay(place, bed, trace, arguments.in_flight)
                 replay.prepare()
-                for version in arguments.nfs or ("3", "4.0", "4.1"):
-                    theirs, ours = [], []
-                    for _ in range(rounds):
-                        theirs.append(replay.measure(stock(), version))
-                        ours.append(replay.measure(scale(place.options),
-                                                   version))
-                    tell(report, f"{place.label}, {name}, NFSv{version}",
-                         theirs, ours)
+                compare(arguments, report, replay, f"{place.label}, {name}")
