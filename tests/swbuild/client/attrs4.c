@@ -22,6 +22,9 @@ static const uint32_t sets[][2] = {
 			     BIT(FATTR4_SPACE_USED) |
 				     BIT(FATTR4_TIME_METADATA) |
 				     BIT(FATTR4_TIME_MODIFY) },
+	[ATTRS4_FRESH] = { BIT(FATTR4_CHANGE) | BIT(FATTR4_SIZE),
+			   BIT(FATTR4_TIME_METADATA) |
+				   BIT(FATTR4_TIME_MODIFY) },
 	[ATTRS4_ROOT] = { ALL_0 | BIT(FATTR4_LEASE_TIME) | BIT(FATTR4_MAXREAD) |
 				  BIT(FATTR4_MAXWRITE),
 			  ALL_1 },
@@ -164,14 +167,16 @@ void put_setattr4(struct wire *w, const struct sw_setattr *set)
 {
 	uint32_t atime = set->set & (SW_SET_ATIME | SW_SET_ATIME_NOW);
 	uint32_t mtime = set->set & (SW_SET_MTIME | SW_SET_MTIME_NOW);
+	uint32_t second = (set->set & SW_SET_MODE ? BIT(FATTR4_MODE) : 0) |
+			  (atime ? BIT(FATTR4_TIME_ACCESS_SET) : 0) |
+			  (mtime ? BIT(FATTR4_TIME_MODIFY_SET) : 0);
 	uint8_t *at;
 	uint32_t length;
 
-	put_u32(w, 2);
+	put_u32(w, second ? 2 : 1);
 	put_u32(w, set->set & SW_SET_SIZE ? BIT(FATTR4_SIZE) : 0);
-	put_u32(w, (set->set & SW_SET_MODE ? BIT(FATTR4_MODE) : 0) |
-			   (atime ? BIT(FATTR4_TIME_ACCESS_SET) : 0) |
-			   (mtime ? BIT(FATTR4_TIME_MODIFY_SET) : 0));
+	if (second)
+		put_u32(w, second);
 	at = wire_at(w);
 	put_u32(w, 0);
 	if (set->set & SW_SET_SIZE)

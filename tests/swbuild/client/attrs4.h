@@ -9,6 +9,7 @@
 enum attrs4_set {
 	ATTRS4_ALL,
 	ATTRS4_CHANGED, /* what a WRITE changes */
+	ATTRS4_FRESH,	/* whether anything has changed */
 	ATTRS4_ROOT,	/* all, and what the server grants */
 	ATTRS4_NAMES,	/* READDIR: little */
 	ATTRS4_ENTRIES, /* READDIR: all, and handles */

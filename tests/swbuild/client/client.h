@@ -245,7 +245,7 @@ void sw_lookup(struct sw_client *client, const struct sw_fh *dir,
 void sw_getattr(struct sw_client *client, const struct sw_fh *fh, sw_done done,
 		void *arg);
 
-/* access (of the SW_ACCESS_ bits wanted), and attrs. */
+/* access (of the SW_ACCESS_ bits wanted); attrs by NFSv3. */
 void sw_access(struct sw_client *client, const struct sw_fh *fh,
 	       uint32_t wanted, sw_done done, void *arg);
 

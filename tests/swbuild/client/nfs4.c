@@ -65,7 +65,7 @@ static void put_access4(struct op *op, struct wire *w)
 	put_putfh(w, &op->fh);
 	put_op(w, NFS4_OP_ACCESS);
 	put_u32(w, op->flags);
-	put_getattr(w, ATTRS4_ALL);
+	put_getattr(w, ATTRS4_FRESH);
 }
 
 static void put_set4(struct op *op, struct wire *w)
@@ -186,8 +186,7 @@ static void put_how(struct op *op, struct wire *w)
 	put_setattr4(w, &set);
 }
 
-/* By its handle, if the version knows how to and we know the handle. */
-static bool by_handle(const struct op *op)
+bool open_by_handle(const struct op *op)
 {
 	const struct sw_file *file = op->file;
 
@@ -197,15 +196,16 @@ static bool by_handle(const struct op *op)
 
 static void put_open4(struct op *op, struct wire *w)
 {
-	bool handle = by_handle(op);
+	bool handle = open_by_handle(op);
 
 	put_putfh(w, handle ? &op->file->fh : &op->file->dir);
 	put_open(op, w);
 	put_how(op, w);
 	put_u32(w, handle ? CLAIM_FH : CLAIM_NULL);
-	if (!handle)
+	if (!handle) {
 		put_string(w, op->file->name);
-	put_op(w, NFS4_OP_GETFH);
+		put_op(w, NFS4_OP_GETFH);
+	}
 	put_op(w, NFS4_OP_ACCESS);
 	put_u32(w, SW_ACCESS_READ | SW_ACCESS_MODIFY | SW_ACCESS_EXTEND |
 			   SW_ACCESS_EXECUTE);
@@ -223,7 +223,7 @@ static void put_reclaim4(struct op *op, struct wire *w)
 
 static void put_reopen4(struct op *op, struct wire *w)
 {
-	bool handle = by_handle(op);
+	bool handle = open_by_handle(op);
 
 	put_putfh(w, handle ? &op->file->fh : &op->file->dir);
 	put_open(op, w);
@@ -248,8 +248,7 @@ static void put_close4(struct op *op, struct wire *w)
 	const struct sw_file *file = op->file;
 
 	put_putfh(w, &file->fh);
-	if (file->access & SW_WRITE)
-		put_getattr(w, ATTRS4_CHANGED);
+	put_getattr(w, ATTRS4_FRESH);
 	put_op(w, NFS4_OP_CLOSE);
 	put_u32(w, op->client->version == SW_V40 ?
 			   owner_seqid(file->owner, op->client->epoch) :

@@ -21,6 +21,9 @@ uint32_t nfs4_decode(struct op *op, struct wire *w, struct reply *reply);
 uint32_t next_op(struct op *op, struct wire *w, struct reply *reply,
 		 uint32_t number);
 
+/* An OPEN by its handle: the version knows how to, and it is known. */
+bool open_by_handle(const struct op *op);
+
 /* PUTROOTFH, LOOKUPs along the export's path, GETFH, GETATTR. */
 extern const struct coding nfs4_root;
 extern const struct coding nfs4_confirm;

@@ -66,7 +66,6 @@ uint32_t get_access4(struct op *op, struct wire *w, struct reply *reply)
 	STATUS_ONLY(NFS4_OP_ACCESS);
 	get_u32(w); /* supported */
 	reply->result.access = get_u32(w);
-	get_attrs_if(op, w, reply);
 	return 0;
 }
 
@@ -230,10 +229,12 @@ uint32_t get_open4(struct op *op, struct wire *w, struct reply *reply)
 
 	if (status)
 		return status;
-	status = get_getfh(op, w, reply);
-	if (status)
-		return status;
-	op->file->fh = reply->fh;
+	if (!open_by_handle(op)) {
+		status = get_getfh(op, w, reply);
+		if (status)
+			return status;
+		op->file->fh = reply->fh;
+	}
 	if (!next_op(op, w, reply, NFS4_OP_ACCESS)) {
 		get_u32(w);
 		reply->result.access = get_u32(w);
@@ -255,10 +256,8 @@ uint32_t get_close4(struct op *op, struct wire *w, struct reply *reply)
 	struct sw_attrs attrs;
 
 	STATUS_ONLY(NFS4_OP_PUTFH);
-	if (op->file->access & SW_WRITE) {
-		STATUS_ONLY(NFS4_OP_GETATTR);
-		get_attrs4(w, &attrs, NULL);
-	}
+	STATUS_ONLY(NFS4_OP_GETATTR);
+	get_attrs4(w, &attrs, NULL);
 	STATUS_ONLY(NFS4_OP_CLOSE);
 	get_bytes(w, STATEID_SIZE);
 	return 0;
