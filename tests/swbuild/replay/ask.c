@@ -16,9 +16,10 @@ static void get_attributes(struct act *act)
 /* Where the link leads is not known: the outcome is the trace's. */
 static void followed(struct act *act, const struct sw_result *result)
 {
-	char outcome = act_outcome(result->status);
-
-	act_done(act, outcome == '+' ? act->op->outcome : outcome);
+	if (result->status == SW_OK)
+		act_done(act, act->op->outcome);
+	else
+		act_done(act, act_outcome(result->status));
 }
 
 void act_follow(struct act *act)

@@ -153,9 +153,10 @@ int order_init(struct order *order, const struct plan *plan)
 		.start =
 			malloc((trace->nprocesses + 1) * sizeof(*order->start)),
 	};
-	if (queues != NULL)
-		order->waits = malloc((count_waits(plan, queues) + 1) *
-				      sizeof(*order->waits));
+	if (queues == NULL)
+		return -ENOMEM;
+	order->waits =
+		malloc((count_waits(plan, queues) + 1) * sizeof(*order->waits));
 	if (order->first == NULL || order->next == NULL ||
 	    order->start == NULL || order->waits == NULL) {
 		free(queues);

@@ -3,8 +3,6 @@
 #include "order.h"
 #include "written.h"
 
-#include <stdlib.h>
-
 #define MOST 64
 
 struct ordered {
@@ -19,6 +17,7 @@ static void begin(struct ordered *o, const char *text)
 	CU_ASSERT_EQUAL_FATAL(plan_init(&o->plan, &o->trace), 0);
 	CU_ASSERT_EQUAL_FATAL(order_init(&o->order, &o->plan), 0);
 	CU_ASSERT_FATAL(o->trace.nops <= MOST);
+	CU_ASSERT_FATAL(o->trace.npaths <= MOST);
 }
 
 static void end(struct ordered *o)
@@ -46,12 +45,10 @@ static void finish(const struct ordered *o, uint32_t *ended, size_t op)
 /* Does `late` wait for `early`, all others that may have ended? */
 static bool waits(const struct ordered *o, size_t late, size_t early)
 {
-	uint32_t *ended = calloc(o->trace.npaths, sizeof(*ended));
+	uint32_t ended[MOST] = { 0 };
 	bool done[MOST] = { false };
 	bool more = true;
-	bool can;
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(ended);
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < o->trace.nops; i++) {
@@ -62,9 +59,7 @@ static bool waits(const struct ordered *o, size_t late, size_t early)
 			done[i] = more = true;
 		}
 	}
-	can = may_begin(o, ended, late);
-	free(ended);
-	return !can;
+	return !may_begin(o, ended, late);
 }
 
 static void changes_and_uses(void)
@@ -168,7 +163,7 @@ static void processes(void)
 static void always_ends(void)
 {
 	struct ordered o;
-	uint32_t *ended;
+	uint32_t ended[MOST] = { 0 };
 	bool done[MOST] = { false };
 	size_t left;
 
@@ -177,8 +172,6 @@ static void always_ends(void)
 	      "R\td/a\t+\t\t2\td/b\nO\td/b\t+\t1\t4\nS\td/a\t-\t\t3\n"
 	      "K\td/b\t+\t\t1\td/a\nU\td/b\t+\t\t4\nU\td/a\t+\t\t2\n"
 	      "V\td\t+\t\t1\nM\td\t+\t\t3\n");
-	ended = calloc(o.trace.npaths, sizeof(*ended));
-	CU_ASSERT_PTR_NOT_NULL_FATAL(ended);
 	left = o.trace.nops;
 	/* The last one that may begin goes first. */
 	for (size_t turn = 0; turn < o.trace.nops; turn++) {
@@ -192,7 +185,6 @@ static void always_ends(void)
 		}
 	}
 	CU_ASSERT_EQUAL(left, 0);
-	free(ended);
 	end(&o);
 }
 
