@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-or-later
 #include "options.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -145,8 +144,8 @@ static uint32_t number(const struct argp_state *state, const char *text,
 	return (uint32_t)value;
 }
 
-static double decimal(const struct argp_state *state, const char *text,
-		      const char *option, double least, double most)
+double options_decimal(const struct argp_state *state, const char *text,
+		       const char *option, double least, double most)
 {
 	char *end;
 	double value = strtod(text, &end);
@@ -267,7 +266,7 @@ static error_t parse_load(int key, char *arg, struct argp_state *state,
 		read_mix(state, arg, &o->mix);
 		return 0;
 	case KEY_SCALE:
-		o->scale = decimal(state, arg, "scale", 0.0001, 10);
+		o->scale = options_decimal(state, arg, "scale", 0.0001, 10);
 		return 0;
 	case KEY_SEED:
 		o->seed = number(state, arg, "seed", 0, UINT32_MAX);
@@ -283,10 +282,10 @@ static error_t parse_load(int key, char *arg, struct argp_state *state,
 		o->remove = true;
 		return 0;
 	case KEY_WARMUP:
-		o->warmup = decimal(state, arg, "warmup", 0, 86400);
+		o->warmup = options_decimal(state, arg, "warmup", 0, 86400);
 		return 0;
 	case 't':
-		o->seconds = decimal(state, arg, "time", 0.1, 86400);
+		o->seconds = options_decimal(state, arg, "time", 0.1, 86400);
 		return 0;
 	case KEY_PAST:
 		o->ladder.past = number(state, arg, "past", 0, 100);
@@ -296,11 +295,11 @@ static error_t parse_load(int key, char *arg, struct argp_state *state,
 		return 0;
 	case KEY_LIMIT:
 		o->limits.response_ms =
-			decimal(state, arg, "limit", 0.001, 1e6);
+			options_decimal(state, arg, "limit", 0.001, 1e6);
 		return 0;
 	case KEY_RATE:
 		o->limits.rate_share =
-			decimal(state, arg, "least-rate", 0, 100) / 100;
+			options_decimal(state, arg, "least-rate", 0, 100) / 100;
 		return 0;
 	case 'j':
 		o->threads = number(state, arg, "threads", 1, 64);
@@ -443,4 +442,20 @@ void options_parse(struct options *options, int argc, char **argv)
 void options_free(struct options *options)
 {
 	free(options->command);
+}
+
+struct sw_settings options_client(const struct server_options *options,
+				  uint32_t depth)
+{
+	return (struct sw_settings){
+		.host = options->host,
+		.export = options->export,
+		.version = options->version,
+		.port = options->port,
+		.mount_port = options->mount_port,
+		.connections = options->connections,
+		.depth = options->depth ? options->depth : depth,
+		.uid = options->uid,
+		.gid = options->gid,
+	};
 }

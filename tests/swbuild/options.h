@@ -6,6 +6,7 @@
 #ifndef SWBUILD_OPTIONS_H
 #define SWBUILD_OPTIONS_H
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -84,5 +85,13 @@ struct options {
 void options_parse(struct options *options, int argc, char **argv);
 
 void options_free(struct options *options);
+
+/** What a client needs to know of the server; depth: if none was given. */
+struct sw_settings options_client(const struct server_options *options,
+				  uint32_t depth);
+
+/** An option's decimal number, or the program's end with EXIT_USAGE. */
+double options_decimal(const struct argp_state *state, const char *text,
+		       const char *option, double least, double most);
 
 #endif

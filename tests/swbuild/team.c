@@ -95,18 +95,8 @@ static void *work(void *arg)
 
 static void connect_job(struct worker *worker)
 {
-	const struct server_options *o = &worker->team->options->server;
-	struct sw_settings settings = {
-		.host = o->host,
-		.export = o->export,
-		.version = o->version,
-		.port = o->port,
-		.mount_port = o->mount_port,
-		.connections = o->connections,
-		.depth = o->depth ? o->depth : DEPTH,
-		.uid = o->uid,
-		.gid = o->gid,
-	};
+	struct sw_settings settings =
+		options_client(&worker->team->options->server, DEPTH);
 
 	worker->client = sw_client_new(worker->loop, &settings, worker->error,
 				       sizeof(worker->error));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-or-later
 #include "arguments.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "options.h"
 
 #define GROUP 3
 
@@ -40,19 +41,6 @@ const struct replay_arguments replay_defaults = {
 		     .name_life = UINT64_C(30000000000) },
 };
 
-static double number(const struct argp_state *state, const char *text,
-		     const char *option, double least, double most)
-{
-	char *end;
-	double value = strtod(text, &end);
-
-	if (end == text || *end || !(value >= least && value <= most))
-		argp_error(state,
-			   "--%s needs a number from %g to %g, not \"%s\"",
-			   option, least, most, text);
-	return value;
-}
-
 static void tree(const struct argp_state *state, const char *text,
 		 enum replay_tree *how)
 {
@@ -83,11 +71,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		tree(state, arg, &o->tree);
 		return 0;
 	case KEY_IN_FLIGHT:
-		o->in_flight =
-			(uint32_t)number(state, arg, "in-flight", 1, 4096);
+		o->in_flight = (uint32_t)options_decimal(state, arg,
+							 "in-flight", 1, 4096);
 		return 0;
 	case KEY_RATE:
-		o->rate = number(state, arg, "rate", 0.001, 1e9);
+		o->rate = options_decimal(state, arg, "rate", 0.001, 1e9);
 		return 0;
 	case KEY_NAME_CACHE:
 		if (strcmp(arg, "on") != 0 && strcmp(arg, "off") != 0)
@@ -97,9 +85,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->name_cache = strcmp(arg, "on") == 0;
 		return 0;
 	case KEY_NAME_TTL:
-		o->name_life =
-			(uint64_t)(number(state, arg, "name-ttl", 0, 1e6) *
-				   1e9);
+		o->name_life = (uint64_t)(options_decimal(state, arg,
+							  "name-ttl", 0, 1e6) *
+					  1e9);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

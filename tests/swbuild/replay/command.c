@@ -62,18 +62,7 @@ static int run(const struct options *options, const struct optrace *trace,
 static int connect_and_run(const struct options *options,
 			   const struct optrace *trace)
 {
-	const struct server_options *o = &options->server;
-	const struct sw_settings settings = {
-		.host = o->host,
-		.export = o->export,
-		.version = o->version,
-		.port = o->port,
-		.mount_port = o->mount_port,
-		.connections = o->connections,
-		.depth = o->depth,
-		.uid = o->uid,
-		.gid = o->gid,
-	};
+	const struct sw_settings settings = options_client(&options->server, 0);
 	struct sw_loop *loop = sw_loop_new();
 	struct sw_client *client;
 	char error[ERROR_SIZE];
