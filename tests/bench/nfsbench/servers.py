@@ -110,14 +110,17 @@ class Bed:
             raise
 
     @contextlib.contextmanager
-    def running(self, stack, exports=None, blocks=(), connections=2):
-        """A Running server; exports default to the backend's one."""
+    def running(self, stack, exports=None, blocks=(), connections=2,
+                **settings):
+        """A Running server; exports default to the backend's one; more
+        settings as the harness's Settings has them."""
         self._number += 1
         server = Ganesha(
             self.ns, self.folder / f"server{self._number}-{stack.name}",
             stack, exports or [self.backend.export()],
             Settings(blocks=[*self.backend.blocks, *blocks],
-                     modules=[*getattr(self.backend, "modules", ())]))
+                     modules=[*getattr(self.backend, "modules", ())],
+                     **settings))
         try:
             server.start(60)
             running = Running(self.ns, server, connections)

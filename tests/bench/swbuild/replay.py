@@ -260,9 +260,21 @@ def compare(arguments, report, replay, title):
             tell(report, f"{title}, {version}{CLIENTS[cache]}", theirs, ours)
 
 
+def chosen(arguments):
+    """The backends to replay over."""
+    return [key for key in PLACES
+            if key in (arguments.backend or PLACES)]
+
+
+def seconds(arguments):
+    """How long it takes, about: the traces that are shipped are small."""
+    runs = 2 * 2 * 2 if arguments.quick else 3 * 2 * 2 * 3
+    return runs * 10 * len(chosen(arguments))
+
+
 def measure(arguments, report, folder):
     """All traces and places."""
-    for key in arguments.backend or PLACES:
+    for key in chosen(arguments):
         for number, (name, trace) in enumerate(find_traces(arguments).items()):
             place = PLACES[key](folder / f"replay-{key}-{number}")
             with Bed(folder / f"replay-bed-{key}-{number}",
