@@ -236,8 +236,10 @@ bool scale_backend_shared(uint32_t backend_id)
 static void scale_prepare_unexport(struct fsal_export *exp_hdl)
 {
 	struct fsal_export *sub_exp = exp_hdl->sub_export;
-	struct fsal_export *self = scale_enter(sub_exp);
+	struct fsal_export *self;
 
+	scale_upcall_retire(&scale_export(exp_hdl)->upcall);
+	self = scale_enter(sub_exp);
 	sub_exp->exp_ops.prepare_unexport(sub_exp);
 	scale_up(self);
 }

@@ -329,6 +329,14 @@ void scale_upcall_count(struct scale_upcall *up, enum scale_source source);
 void scale_upcall_end(struct scale_upcall *up);
 
 /**
+ * @brief Leave events to other vectors
+ *
+ * Where exports share their objects: MDCACHE hears nothing by an export that it
+ * has begun to take away, not even of what others have.
+ */
+void scale_upcall_retire(struct scale_upcall *up);
+
+/**
  * @brief Let no more events through
  *
  * Waits for those on their way to end, except when this very thread is

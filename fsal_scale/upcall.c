@@ -431,15 +431,19 @@ void scale_upcall_open(struct scale_upcall *up)
 	PTHREAD_MUTEX_unlock(&open_lock);
 }
 
-void scale_upcall_close(struct scale_upcall *up)
+void scale_upcall_retire(struct scale_upcall *up)
 {
-	unsigned int waited = 0;
-
 	PTHREAD_MUTEX_lock(&open_lock);
 	glist_del(&up->node);
 	PTHREAD_MUTEX_unlock(&open_lock);
 	atomic_fetch_or(&up->busy, CLOSED);
+}
 
+void scale_upcall_close(struct scale_upcall *up)
+{
+	unsigned int waited = 0;
+
+	scale_upcall_retire(up);
 	/* Waited for once in an export's life, and events are short: no
 	 * condition variable is worth its place in each event's path.
 	 */

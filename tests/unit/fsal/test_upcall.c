@@ -268,6 +268,10 @@ static void test_up_sibling(void)
 	struct gsh_buffdesc key = { .addr = "key", .len = 3 };
 
 	op_ctx->fsal_export = one;
+	/* From here on MDCACHE finds nothing by this export. */
+	one->exp_ops.prepare_unexport(one);
+	up->invalidate(up, &key, 0);
+	check_event("invalidate", two, true);
 	one->exp_ops.unexport(one, NULL);
 	up->invalidate(up, &key, 0);
 	check_event("invalidate", two, true);
