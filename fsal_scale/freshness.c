@@ -184,7 +184,10 @@ bool scale_freshness_announced(const struct scale_export *exp,
 	return false;
 }
 
-/* See notify.h: a tenth of the time that it has not been modified. */
+/*
+ * See notify.h: a tenth of the time that it has not been modified; or, for what
+ * was copied here with its times, that it has been here.
+ */
 static uint32_t unannounced_ms(const struct scale_export *exp,
 			       const struct mdx_attrs *attrs)
 {
@@ -195,6 +198,8 @@ static uint32_t unannounced_ms(const struct scale_export *exp,
 		return exp->fresh.attr_ms;
 	clock_gettime(CLOCK_REALTIME, &now);
 	age = now.tv_sec - attrs->mtime.tv_sec;
+	if (attrs->valid & MDX_CTIME)
+		age = MIN(age, now.tv_sec - attrs->ctime.tv_sec);
 	if (age >= (int64_t)(MDX_FOREVER / (1000 / ALEX_SHARE)))
 		return MDX_FOREVER - 1;
 	return MAX(exp->fresh.attr_ms,

@@ -359,9 +359,17 @@ static void test_announced(void)
 	attrs.mtime.tv_sec = now.tv_sec + 1000000;
 	CU_ASSERT_EQUAL(scale_freshness_attrs(&exp, &attrs), 60000);
 	attrs.mtime.tv_sec = now.tv_sec - 3600;
+	attrs.ctime = attrs.mtime;
 	ms = scale_freshness_attrs(&exp, &attrs);
 	CU_ASSERT(ms >= 360000 && ms < 370000);
 	attrs.mtime.tv_sec = INT64_MIN / 2;
+	attrs.ctime = attrs.mtime;
+	CU_ASSERT_EQUAL(scale_freshness_attrs(&exp, &attrs), MDX_FOREVER - 1);
+	/* Of another age, and copied here a while ago, with its times. */
+	attrs.ctime.tv_sec = now.tv_sec - 1200;
+	ms = scale_freshness_attrs(&exp, &attrs);
+	CU_ASSERT(ms >= 120000 && ms < 130000);
+	attrs.valid &= ~MDX_CTIME;
 	CU_ASSERT_EQUAL(scale_freshness_attrs(&exp, &attrs), MDX_FOREVER - 1);
 	attrs.valid &= ~MDX_MTIME;
 	CU_ASSERT_EQUAL(scale_freshness_attrs(&exp, &attrs), 60000);
