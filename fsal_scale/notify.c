@@ -9,6 +9,7 @@
  *
  * Of one batch each object is told of once: everything in it happened before
  * it was read, so what is fetched after the first telling is newer than all.
+ * MDCACHE is told when the engine has heard of all of it (notify_notes.h).
  */
 #include "notify.h"
 
@@ -20,10 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <xxhash.h>
-
 #include "cache.h"
 #include "live.h"
+#include "notify_notes.h"
 #include "notify_repeat.h"
 #include "notify_stats.h"
 #include "notify_watch.h"
@@ -72,15 +72,7 @@ static _Atomic uint64_t counters[SCALE_NOTIFY_COUNT];
 /* The watcher's own. */
 static struct notify_repeats soon = { .delay_ns = 5 * MS };
 static struct notify_repeats later = { .delay_ns = 60 * MS };
-
-/** What a batch has told of already: hashes of keys, with what was said. */
-#define TOLD_SLOTS 256
-static struct told {
-	uint64_t hash;
-	uint64_t batch;
-	uint32_t flags;
-} told[TOLD_SLOTS];
-static uint64_t batch;
+static struct notify_notes notes;
 
 static void count(enum scale_notify_counter counter, uint64_t n)
 {
@@ -107,65 +99,69 @@ static struct mdx_key engine_key(const struct notify_key *key)
 	return (struct mdx_key){ key->bytes, key->len, slot };
 }
 
-/* Has this batch said all of it already? */
-static bool said(const struct notify_key *key, uint32_t flags)
+static void tell_noted(void)
 {
-	uint64_t hash = XXH3_64bits(key->bytes, key->len);
-	struct told *t = &told[hash % TOLD_SLOTS];
+	struct scale_upcall *up = NULL;
 
-	if (t->batch != batch || t->hash != hash) {
-		*t = (struct told){ hash, batch, flags };
-		return false;
+	if (notes.count != 0)
+		up = scale_upcall_begin(backend_id);
+	for (unsigned int i = 0; up != NULL && i < notes.count; i++) {
+		const struct notify_note *note = &notes.items[i];
+
+		scale_upcall_tell(up, note->key.bytes, note->key.len,
+				  note->flags);
+		scale_upcall_count(up, SCALE_SOURCE_NOTIFY);
+		count(SCALE_NOTIFY_TOLD, 1);
+		if (!notify_repeat_put(&soon, now_ns(), &note->key,
+				       note->flags))
+			count(SCALE_NOTIFY_NOT_REPEATED, 1);
 	}
-	if ((t->flags & flags) == flags)
-		return true;
-	t->flags |= flags;
-	return false;
+	if (up != NULL)
+		scale_upcall_end(up);
+	notify_notes_clear(&notes);
 }
 
-static void tell(struct scale_upcall *up, const struct notify_key *key,
-		 uint32_t flags)
+/* @return false when the batch has said it already. */
+static bool note(const struct notify_key *key, uint32_t flags)
 {
-	if (up == NULL)
-		return;
-	scale_upcall_tell(up, key->bytes, key->len, flags);
-	count(SCALE_NOTIFY_TOLD, 1);
-	if (!notify_repeat_put(&soon, now_ns(), key, flags))
-		count(SCALE_NOTIFY_NOT_REPEATED, 1);
+	enum notify_noted noted = notify_note(&notes, key, flags);
+
+	if (noted == NOTIFY_FULL) {
+		tell_noted();
+		noted = notify_note(&notes, key, flags);
+	}
+	return noted == NOTIFY_NEW;
 }
 
 /* An object's attributes; with TELL_NAMES, those of a directory, of which a
  * name has been told of apart.
  */
-static void changed(struct scale_upcall *up, const struct notify_key *key,
-		    uint32_t flags)
+static void changed(const struct notify_key *key, uint32_t flags)
 {
 	uint32_t mask = (MDX_NUMBERS & ~IDENTITY) | MDX_ACL;
 
-	if (key->len == 0 || said(key, flags))
+	if (key->len == 0 || !note(key, flags))
 		return;
 	if (flags & FSAL_UP_INVALIDATE_PARENT)
 		mask |= MDX_PARENT;
 	if ((flags & TELL_NAMES) == TELL_ATTRS)
 		mask |= MDX_PAGES;
 	mdx_invalidate(SCALE.cache, engine_key(key), mask);
-	tell(up, key, flags);
 }
 
-static void removed(struct scale_upcall *up, const struct notify_key *key,
-		    bool directory)
+static void removed(const struct notify_key *key, bool directory)
 {
 	if (directory) {
+		(void)note(key, FSAL_UP_INVALIDATE_CACHE);
 		mdx_forget(SCALE.cache, engine_key(key));
-		tell(up, key, FSAL_UP_INVALIDATE_CACHE);
 	} else {
-		changed(up, key, TELL_ATTRS);
+		changed(key, TELL_ATTRS);
 	}
 	/* What a handle in the pool keeps open is not freed. */
 	(void)mdx_pool_drop_unused(SCALE.cache, engine_key(key));
 }
 
-static void apply(struct scale_upcall *up, const struct notify_event *event)
+static void apply(const struct notify_event *event)
 {
 	bool directory = (event->mask & FAN_ONDIR) != 0;
 
@@ -173,16 +169,14 @@ static void apply(struct scale_upcall *up, const struct notify_event *event)
 		if (event->name_len <= MDX_NAME_MAX)
 			mdx_doubt_name(SCALE.cache, engine_key(&event->dir),
 				       event->name, event->name_len);
-		changed(up, &event->dir, TELL_NAMES);
+		changed(&event->dir, TELL_NAMES);
 	}
 	if ((event->mask & FAN_DELETE) && event->object.len != 0)
-		removed(up, &event->object, directory);
+		removed(&event->object, directory);
 	else if (directory && (event->mask & (FAN_MOVED_FROM | FAN_MOVED_TO)))
-		changed(up, &event->object,
-			TELL_ATTRS | FSAL_UP_INVALIDATE_PARENT);
+		changed(&event->object, TELL_ATTRS | FSAL_UP_INVALIDATE_PARENT);
 	else if (event->mask & (NOTIFY_NAMES | NOTIFY_OBJECT))
-		changed(up, &event->object, TELL_ATTRS);
-	scale_upcall_count(up, SCALE_SOURCE_NOTIFY);
+		changed(&event->object, TELL_ATTRS);
 }
 
 static void tell_live(const void *key, size_t len, int type, void *arg)
@@ -218,17 +212,24 @@ struct outcome {
 	bool own;
 };
 
+/* Ganesha makes and removes directories that hold its state of clients, and not
+ * by an export.
+ */
+static bool of_own_state(const struct notify_watch *watch, uint64_t mask)
+{
+	return watch->holds_state && (mask & FAN_ONDIR) != 0 &&
+	       (mask & NOTIFY_NAMES) != 0;
+}
+
 static struct outcome apply_batch(struct notify_watch *watch, const char *buf,
 				  ssize_t size)
 {
 	const struct fanotify_event_metadata *meta = (const void *)buf;
 	bool all = notify_watch_beside(watch, now_ns());
-	struct scale_upcall *up = NULL;
 	struct outcome out = { .overflow = false };
 	uint64_t events = 0, own = 0;
 	pid_t self = getpid();
 
-	batch++;
 	for (; FAN_EVENT_OK(meta, size); meta = FAN_EVENT_NEXT(meta, size)) {
 		struct notify_event event;
 
@@ -239,7 +240,7 @@ static struct outcome apply_batch(struct notify_watch *watch, const char *buf,
 		}
 		if (meta->pid == self) {
 			own++;
-			if (!all)
+			if (!all && !of_own_state(watch, meta->mask))
 				continue;
 		}
 		if (!notify_event_read(meta, &watch->prefix, &event)) {
@@ -247,12 +248,9 @@ static struct outcome apply_batch(struct notify_watch *watch, const char *buf,
 			out.unreadable = true;
 			continue;
 		}
-		if (up == NULL)
-			up = scale_upcall_begin(backend_id);
-		apply(up, &event);
+		apply(&event);
 	}
-	if (up != NULL)
-		scale_upcall_end(up);
+	tell_noted();
 	count(SCALE_NOTIFY_EVENTS, events);
 	count(SCALE_NOTIFY_OWN, own);
 	out.own = own != 0;
@@ -272,6 +270,32 @@ static void missed(struct notify_watch *watch, const char *what)
 	LogWarn(COMPONENT_FSAL,
 		"FSAL SCALE: %s in %s; everything cached over VFS was forgotten (said once in %u s; scalectl stats counts it)",
 		what, watch->path, (unsigned int)(QUIET_MS / 1000));
+}
+
+/*
+ * Tells exports which of their file systems are watched. Under the lock.
+ * @return true when one no longer is: what does not expire must be forgotten.
+ */
+static bool publish(void)
+{
+	struct glist_head *node;
+	bool lost = false;
+
+	glist_for_each(node, &exports) {
+		struct scale_export *exp =
+			glist_entry(node, struct scale_export, notify_node);
+		unsigned int n = atomic_load(&exp->fs_count);
+
+		for (unsigned int i = 0; i < n; i++) {
+			const struct notify_watch *watch =
+				notify_watch_find(&exp->fs[i].fsid);
+			bool now = watch != NULL && watch->fd >= 0;
+
+			if (atomic_exchange(&exp->fs[i].watched, now) && !now)
+				lost = true;
+		}
+	}
+	return lost;
 }
 
 /* @return true when the watcher should sleep a little. */
@@ -299,6 +323,7 @@ static bool read_events(struct notify_watch *watch)
 	if (size < 0 && errno != EAGAIN && errno != EINTR) {
 		notify_watch_lock();
 		notify_watch_lose(watch, strerror(errno));
+		(void)publish();
 		notify_watch_unlock();
 		forget_all();
 		return false;
@@ -344,26 +369,6 @@ static void repeat_due(void)
 
 /* --- Keeping watches ----------------------------------------------------- */
 
-/* Tells exports which of their file systems are watched. Under the lock. */
-static void publish(void)
-{
-	struct glist_head *node;
-
-	glist_for_each(node, &exports) {
-		struct scale_export *exp =
-			glist_entry(node, struct scale_export, notify_node);
-		unsigned int n = atomic_load(&exp->fs_count);
-
-		for (unsigned int i = 0; i < n; i++) {
-			const struct notify_watch *watch =
-				notify_watch_find(&exp->fs[i].fsid);
-
-			atomic_store(&exp->fs[i].watched,
-				     watch != NULL && watch->fd >= 0);
-		}
-	}
-}
-
 static void update(void)
 {
 	uint64_t asked, sum;
@@ -373,7 +378,7 @@ static void update(void)
 	asked = updates_asked;
 	notify_watch_collect(&exports);
 	forget = notify_watch_update(epoll_fd);
-	publish();
+	forget = publish() || forget;
 	sum = notify_watch_mounts(&exports);
 	forget = forget || (mounts_known && sum != mounts_sum);
 	mounts_sum = sum;
@@ -506,6 +511,7 @@ void scale_notify_join(struct scale_export *exp)
 	while (updates_done < mine && rc == 0)
 		rc = pthread_cond_timedwait(&updated, notify_watch_mutex(),
 					    &until);
+	exp->notify_served = true;
 	notify_watch_unlock();
 }
 

@@ -25,7 +25,8 @@
  *
  * The server's own changes bring events, too. They are known by the process id
  * and dropped, for the cache has seen to them already; not so while an export
- * without SCALE in the same server is of the same file system.
+ * without SCALE in the same server is of the same file system, nor those of
+ * directories where Ganesha keeps its state of clients.
  *
  * MDCACHE has no tickets: an invalidation that meets a fetch is lost there. So
  * each is repeated a few milliseconds later and once again, and SCALE hands up
@@ -34,10 +35,10 @@
  * Some changes make no event: of the access time, of the space of a file whose
  * blocks are allocated later, writes by mapping and by Linux's asynchronous I/O
  * before the file is closed, chattr. For them the attributes of a regular file
- * are asked for again after a tenth of the time that it had not been modified
- * before, and Attr_TTL at the least: of a file that has not changed for a week
- * it is not likely that it changes in the next minute (V. Cate, "Alex - a
- * global file system", USENIX File Systems Workshop, 1992).
+ * are asked for again after a tenth of the time that neither it nor they had
+ * been changed before, and Attr_TTL at the least: of a file that has not
+ * changed for a week it is not likely that it changes in the next minute (V.
+ * Cate, "Alex - a global file system", USENIX File Systems Workshop, 1992).
  */
 #ifndef SCALE_NOTIFY_H
 #define SCALE_NOTIFY_H

@@ -3,16 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <mntent.h>
 #include <stdarg.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <xxhash.h>
 
 #include "FSAL/fsal_localfs.h"
+#include "nfs_core.h"
 
 /** For how long an export beside SCALE is thought to be there. */
 #define BESIDE_NS (UINT64_C(10) * 1000 * 1000 * 1000)
@@ -70,8 +73,19 @@ static void set_prefix(struct notify_watch *watch,
 	watch->prefix.len = (uint8_t)(1 + MAX(len, 0));
 }
 
-/* A file system that an export has. Its path is where it was mounted first. */
-static void want(const struct fsal_filesystem *fs)
+static void identify(struct notify_watch *watch,
+		     const struct fsal_filesystem *fs)
+{
+	watch->dev = makedev(fs->dev.major, fs->dev.minor);
+	set_prefix(watch, fs);
+	watch->gone = false;
+}
+
+/*
+ * A file system that an export has. Its path is where it was mounted first.
+ * What an export that is served has stored of it may be older than its mark.
+ */
+static void want(const struct fsal_filesystem *fs, bool served)
 {
 	fsal_fsid_t fsid = { fs->fsid.major, fs->fsid.minor };
 	struct notify_watch *watch = notify_watch_find(&fsid);
@@ -81,10 +95,13 @@ static void want(const struct fsal_filesystem *fs)
 		watch->fsid = fsid;
 		watch->fd = -1;
 		watch->path = gsh_strdup(fs->path);
-		watch->dev = makedev(fs->dev.major, fs->dev.minor);
-		set_prefix(watch, fs);
+		identify(watch, fs);
 		glist_add_tail(&watches, &watch->node);
 	}
+	if (watch->gone)
+		identify(watch, fs);
+	if (served && watch->fd < 0)
+		watch->tainted = true;
 	if (!watch->wanted && strcmp(watch->path, fs->path) != 0) {
 		gsh_free(watch->path);
 		watch->path = gsh_strdup(fs->path);
@@ -147,7 +164,7 @@ void notify_watch_collect(struct glist_head *exports)
 					->fs;
 
 			if (shows(exp, fs))
-				want(fs);
+				want(fs, exp->notify_served);
 		}
 	}
 	PTHREAD_RWLOCK_unlock(&fs_lock);
@@ -209,6 +226,31 @@ static int mark(int group, int root)
 			     NOTIFY_MASK, root, NULL);
 }
 
+/*
+ * Is it changed through this kernel only, and by nothing below it? Of what
+ * other machines do in a cluster's file system there are no events, nor of what
+ * is done to the layers of an overlay.
+ */
+static bool is_local(int root)
+{
+	static const unsigned int local[] = {
+		EXT4_SUPER_MAGIC,  XFS_SUPER_MAGIC,   BTRFS_SUPER_MAGIC,
+		F2FS_SUPER_MAGIC,  TMPFS_MAGIC,	      REISERFS_SUPER_MAGIC,
+		NILFS_SUPER_MAGIC, UDF_SUPER_MAGIC,   MSDOS_SUPER_MAGIC,
+		EXFAT_SUPER_MAGIC, ISOFS_SUPER_MAGIC, 0x3153464a /* JFS */,
+		0x7366746e /* NTFS */
+	};
+	struct statfs st;
+
+	if (fstatfs(root, &st) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++) {
+		if ((unsigned int)st.f_type == local[i])
+			return true;
+	}
+	return false;
+}
+
 /** @return NULL, or why it cannot be watched. */
 static const char *try_watch(struct notify_watch *watch, int epoll)
 {
@@ -222,6 +264,10 @@ static const char *try_watch(struct notify_watch *watch, int epoll)
 	if (root < 0)
 		return errno == ESTALE ? "it is no longer mounted there" :
 					 strerror(errno);
+	if (!is_local(root)) {
+		close(root);
+		return "its file system is not one that is known to be changed by this machine alone";
+	}
 	group = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK |
 				      FAN_REPORT_DFID_NAME_TARGET,
 			      O_RDONLY);
@@ -254,6 +300,7 @@ void notify_watch_lose(struct notify_watch *watch, const char *why)
 	close(watch->fd);
 	watch->fd = -1;
 	watch->tainted = true;
+	watch->lasting = false;
 	say_not(watch, why);
 }
 
@@ -274,9 +321,19 @@ static const char *still_watched(const struct notify_watch *watch)
 	return why;
 }
 
+static bool has_state(const struct notify_watch *watch)
+{
+	const char *root = nfs_param.nfsv4_param.recov_root;
+	struct stat st;
+
+	return root != NULL && stat(root, &st) == 0 && st.st_dev == watch->dev;
+}
+
+/* @return true when everything has to be forgotten. */
 static bool update_one(struct notify_watch *watch, int epoll)
 {
 	const char *why;
+	bool forget;
 
 	if (!watch->wanted) {
 		if (watch->fd >= 0)
@@ -284,28 +341,35 @@ static bool update_one(struct notify_watch *watch, int epoll)
 		watch->fd = -1;
 		watch->why_not[0] = '\0';
 		watch->tainted = true;
+		watch->gone = true;
 		return false;
 	}
 	if (watch->fd >= 0) {
 		why = still_watched(watch);
 		if (why != NULL)
 			notify_watch_lose(watch, why);
+		watch->holds_state = has_state(watch);
 		return why != NULL;
 	}
 	why = try_watch(watch, epoll);
 	if (why != NULL) {
+		/* What was stored while it was watched, before it went. */
+		forget = watch->lasting;
+		watch->lasting = false;
 		watch->tainted = true;
 		say_not(watch, why);
-		return false;
+		return forget;
 	}
+	watch->holds_state = has_state(watch);
 	watch->why_not[0] = '\0';
 	LogEvent(
 		COMPONENT_FSAL,
 		"FSAL SCALE watches %s: changes beside this server show at once",
 		watch->path);
-	why = watch->tainted ? "tainted" : NULL;
+	forget = watch->tainted;
 	watch->tainted = false;
-	return why != NULL;
+	watch->lasting = true;
+	return forget;
 }
 
 bool notify_watch_update(int epoll)

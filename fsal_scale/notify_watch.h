@@ -25,6 +25,12 @@ struct notify_watch {
 	bool wanted;
 	/** of it may be stored what was not watched all the time */
 	bool tainted;
+	/** of it may be stored what does not expire */
+	bool lasting;
+	/** it was not wanted for a while, and may be another device now */
+	bool gone;
+	/** Ganesha keeps its state of clients there; see notify.c */
+	bool holds_state;
 	/** its handles are not those of the events */
 	bool unlike;
 	/** why it is not watched; empty: it is, or need not be */

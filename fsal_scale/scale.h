@@ -138,6 +138,8 @@ struct scale_export {
 	struct glist_head claim_node;
 	/** among those whose file systems are watched; see notify.h */
 	struct glist_head notify_node;
+	/** clients may ask it already; under the lock of the watches */
+	bool notify_served;
 	/** releases of pooled objects that use it as their export */
 	atomic_uint borrowed;
 	/** create_handle lends its object, release takes a reference (MEM) */

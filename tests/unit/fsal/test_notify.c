@@ -10,6 +10,7 @@
 
 #include "cunit_main.h"
 #include "notify_event.h"
+#include "notify_notes.h"
 #include "notify_repeat.h"
 
 static const struct notify_prefix prefix = { 9, { 3, 1, 2, 3, 4, 5, 6, 7, 8 } };
@@ -224,6 +225,31 @@ static void test_repeats(void)
 	CU_ASSERT_EQUAL(q.count, 0);
 }
 
+static void test_notes(void)
+{
+	static struct notify_notes notes;
+	struct notify_key key = { .len = 8 };
+
+	for (int round = 0; round < 2; round++) {
+		for (uint64_t i = 0; i < NOTIFY_NOTES; i++) {
+			memcpy(key.bytes, &i, sizeof(i));
+			CU_ASSERT_EQUAL(notify_note(&notes, &key, 1),
+					NOTIFY_NEW);
+			CU_ASSERT_EQUAL(notify_note(&notes, &key, 1),
+					NOTIFY_SAID);
+		}
+		/* Full; what is there is still known. */
+		CU_ASSERT_EQUAL(notify_note(&notes, &key, 3), NOTIFY_NEW);
+		CU_ASSERT_EQUAL(notify_note(&notes, &key, 2), NOTIFY_SAID);
+		key.len = 7;
+		CU_ASSERT_EQUAL(notify_note(&notes, &key, 1), NOTIFY_FULL);
+		key.len = 8;
+		CU_ASSERT_EQUAL(notes.count, NOTIFY_NOTES);
+		CU_ASSERT_EQUAL(notes.items[NOTIFY_NOTES - 1].flags, 3);
+		notify_notes_clear(&notes);
+	}
+}
+
 int main(void)
 {
 	CU_TestInfo tests[] = {
@@ -232,6 +258,7 @@ int main(void)
 		{ "types of handles", test_types },
 		{ "broken events", test_broken },
 		{ "repeats", test_repeats },
+		{ "notes", test_notes },
 		CU_TEST_INFO_NULL,
 	};
 
