@@ -81,6 +81,13 @@ class Kind:
         self.wrong_later += report["wrong_later"]
 
     @property
+    def wrong_until(self):
+        """When the last wrong answers came, sorted.  Where it is long before
+        the first right one, the server made the asker wait."""
+        return sorted(max(0, delay - gap) for delay, gap in
+                      zip(self.delays, self.gaps, strict=True))
+
+    @property
     def lost(self):
         return self.unseen + self.unready + self.wrong_later
 
@@ -175,20 +182,22 @@ def show(outcome):
     """A table for people."""
     rate = f" ({outcome.rate:.0f}/s)" if outcome.rate else ""
     title = f"{outcome.title}{rate}"
-    print(f"\n{title:60} {'p50':>9} {'p99':>9} {'max':>9} ms  lost")
+    print(f"\n{title:60} {'p50':>9} {'p99':>9} {'max':>9} ms  lost"
+          "  p99 of the last wrong answer")
     for kind, label in KINDS.items():
-        samples = outcome.samples(kind)
+        samples, measured = outcome.samples(kind), outcome.kinds[kind]
         if samples:
-            print_row(label, samples, outcome.kinds[kind].lost)
+            print_row(label, samples, measured.lost, measured.wrong_until)
     lost = sum(kind.lost for kind in outcome.kinds.values())
     if outcome.pooled:
         print_row(f"all {len(outcome.pooled)}", outcome.pooled, lost)
 
 
-def print_row(label, samples, lost):
+def print_row(label, samples, lost, wrong=()):
+    last = f"  {percentile(wrong, 99):9.3f}" if wrong else ""
     print(f"  {label:58} {percentile(samples, 50):9.3f} "
           f"{percentile(samples, 99):9.3f} {samples[-1]:9.3f}    "
-          f"{lost:5}", flush=True)
+          f"{lost:5}{last}", flush=True)
 
 
 def add(report, outcome):
@@ -202,6 +211,7 @@ def add(report, outcome):
                    better="lower", show=False,
                    p99=percentile(samples, 99),
                    resolution=statistics.median(measured.gaps or [0]),
+                   wrong_until=measured.wrong_until,
                    unseen=measured.unseen, unready=measured.unready,
                    wrong_later=measured.wrong_later)
     if not outcome.pooled:

@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/* For so many ns; prints a line of JSON with the rates of each call. */
+/* For so many ns; prints a line of JSON: of each call, how many a second, and
+ * the CPU time of one, us. */
 int local_run(const char *directory, uint64_t duration);
 
 #endif

@@ -42,6 +42,7 @@ static const char help[] =
 	"  --rate N           changes a second, default 100000\n"
 	"  --threads N        that make them, default 2\n"
 	"  --directories N    of 250 files and 150 changing names, default 40\n"
+	"  --freeze PID       the server, to be stopped for 2 s meanwhile\n"
 	"  --grace-ms N       time from the last change to the comparison,\n"
 	"                     default 2000\n"
 	"\n"
@@ -107,6 +108,8 @@ static void set_option(struct options *o, const char *name, const char *value)
 		s->rate = number(value, name, 1);
 	else if (!strcmp(name, "threads"))
 		s->threads = (unsigned)number(value, name, 1);
+	else if (!strcmp(name, "freeze"))
+		s->freeze = (int)number(value, name, 1);
 	else if (!strcmp(name, "directories"))
 		s->directories = (unsigned)number(value, name, 1);
 	else
@@ -130,6 +133,7 @@ static void parse(int argc, char **argv, struct options *o)
 		{ "rate", required_argument, NULL, 'o' },
 		{ "threads", required_argument, NULL, 'o' },
 		{ "directories", required_argument, NULL, 'o' },
+		{ "freeze", required_argument, NULL, 'o' },
 		{ "grace-ms", required_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },

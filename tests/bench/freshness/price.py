@@ -4,6 +4,7 @@ when very many changes come at once."""
 
 import contextlib
 import pathlib
+import re
 
 from backends.fault import FaultOver
 from delays import progress
@@ -34,39 +35,59 @@ class Served:
     def churn(self, seconds):
         """(items a second, CPU seconds an item, the watcher's share of a
         CPU in percent) of CREATE + WRITE + REMOVE."""
-        cpu, watcher = self.cpu_seconds()
+        before = self.cpu()
         done = self.server.load("write_churn", of="work", depth=4,
                                 seconds=seconds, names=names("new", 1000))
-        cpu_after, watcher_after = self.cpu_seconds()
         return (done["items"] / done["seconds"],
-                (cpu_after - cpu) / done["items"],
-                100 * (watcher_after - watcher) / done["seconds"])
+                self.cpu_since(before) / done["items"],
+                100 * self.cpu_since(before, WATCHER) / done["seconds"])
 
     def local(self, seconds):
-        """Rates of calls that do not come through the server."""
+        """Of calls that do not come through the server, rate and CPU."""
         return probe(self.bed.ns, "local", "--directory",
                      self.bed.backend.changed, "--seconds", seconds)
 
-    def storm(self, seconds):
-        """What is wrong after very many changes, with rates."""
+    def storm(self, seconds, freeze):
+        """What is wrong after very many changes, with rates.
+
+        freeze: the server is stopped for two seconds, and more is changed, so
+        that the kernel's queue of events overflows."""
+        more = ["--freeze", self.own_pid(), "--directories", 80] \
+            if freeze else []
         report = probe(self.bed.ns, "storm", "--directory",
                        self.bed.backend.changed, "--export",
                        self.server.pseudo, "--seconds", seconds,
-                       "--rate", STORM_RATE)
+                       "--rate", STORM_RATE, *more)
+        self.server.server.thaw()    # what nsenter made of it
         report["wrong"] = sum(value for key, value in report.items()
                               if key.startswith("wrong"))
         return report
 
-    def cpu_seconds(self):
-        """CPU time so far: of all threads, of those that hear of changes."""
-        total = watcher = 0
+    def own_pid(self):
+        """The server's process number inside the namespace."""
+        status = pathlib.Path(f"/proc/{self.server.pid}/status").read_text()
+        return re.search(r"^NSpid:.*\t(\d+)$", status, re.MULTILINE)[1]
+
+    def overflows(self):
+        """How often the kernel's queue was full."""
+        return self.server.stats()["watcher"]["counters"]["overflows"]
+
+    def cpu(self):
+        """CPU time of each thread so far: {its number: (s, its name)}."""
+        used = {}
         for task in pathlib.Path(f"/proc/{self.server.pid}/task").iterdir():
+            # It may end meanwhile.
             with contextlib.suppress(OSError):
-                used = int((task / "schedstat").read_text().split()[0]) / 1e9
-                total += used
-                if WATCHER in (task / "comm").read_text():
-                    watcher += used
-        return total, watcher
+                nanoseconds = (task / "schedstat").read_text().split()[0]
+                used[task.name] = (int(nanoseconds) / 1e9,
+                                   (task / "comm").read_text())
+        return used
+
+    def cpu_since(self, before, part=""):
+        """Seconds that threads with `part` in their name have used since."""
+        return sum(used - before.get(number, (0, ""))[0]
+                   for number, (used, name) in self.cpu().items()
+                   if part in name)
 
 
 @contextlib.contextmanager
@@ -96,7 +117,7 @@ def measure_churn(arguments, report, folder):
     rounds = 8 if arguments.quick else 60
     rates = {name: [] for name in ("on", "off", "control")}
     costs = {name: [] for name in rates}
-    local = {name: {call: [] for call in CALLS} for name in ("on", "off")}
+    local = {"on": [], "off": []}
     watcher = []
     on, off = (scale(NOTIFY), False), (scale(FOR_EVER), False)
     passes = [{"on": on, "off": off, "control": (scale(FOR_EVER), True)},
@@ -114,9 +135,7 @@ def measure_churn(arguments, report, folder):
                     if name == "on":
                         watcher.append(share)
                 for name in ("on", "off") if turn % 2 else ("off", "on"):
-                    found = servers[name].local(TURN)
-                    for call in CALLS:
-                        local[name][call].append(found[call])
+                    local[name].append(servers[name].local(TURN))
             progress(f"the price: {number + 1} of 2")
     title = "CREATE + WRITE + REMOVE"
     report.add(f"{title}, notify", rates["on"], "/s")
@@ -129,48 +148,43 @@ def measure_churn(arguments, report, folder):
     report.ratio(f"{title}: a backend 0.2 ms slower", rates["control"],
                  rates["off"], target=LEAST_RATIO, control=True)
     for call in CALLS:
-        report.ratio(f"on the server itself: {call}, watched or not",
-                     local["on"][call], local["off"][call])
+        for what, key in (("rate", "rate"), ("CPU", "cpu_us")):
+            report.ratio(
+                f"on the server itself: {call}, {what} watched against not",
+                *([found[call][key] for found in local[name]]
+                  for name in ("on", "off")),
+                better="higher" if key == "rate" else "lower")
 
 
 def measure_storm(arguments, report, folder):
     """Very many local changes while clients ask; then all is compared."""
     seconds = 3 if arguments.quick else 20
-    stacks = {"on": (scale(NOTIFY), False),
-              "control": (scale("Freshness = ttl;"), False)}
+    stacks = {"notify": (scale(NOTIFY), False),
+              "ttl": (scale("Freshness = ttl;"), False)}
     with serving(folder / "storm", stacks) as servers:
-        for name, each in servers.items():
-            watcher = each.cpu_seconds()[1]
-            found = each.storm(seconds)
-            watcher = each.cpu_seconds()[1] - watcher
-            progress(f"the storm: {found}")
-            mode = "notify" if name == "on" else "ttl"
-            label = f"storm of {seconds} s, {mode}"
+        for mode, freeze in (("notify", False), ("notify", True),
+                             ("ttl", False)):
+            each = servers[mode]
+            before, overflows = each.cpu(), each.overflows()
+            found = each.storm(seconds, freeze)
+            watcher = each.cpu_since(before, WATCHER)
+            server = each.cpu_since(before)
+            overflows = each.overflows() - overflows
+            stopped = ", server stopped for 2 s" if freeze else ""
+            label = f"storm of {seconds} s, {mode}{stopped}"
+            progress(label)
             report.add(f"{label}: changes on the server",
                        [found["changes"] / found["seconds"]], "/s")
             report.add(f"{label}: requests meanwhile",
                        [found["asked"] / found["seconds"]], "/s")
-            if name == "on":
-                report.add(f"{label}: CPU of the watcher",
-                           [100 * watcher / found["seconds"]], "%",
+            # Of what comes before and after as well: finding, comparing.
+            report.add(f"{label}: CPU of the server", [server], "s",
+                       better="lower")
+            if mode == "notify":
+                report.add(f"{label}: CPU of the watcher", [watcher], "s",
                            better="lower")
-                add_counters(report, label, each.server)
+                report.add(f"{label}: overflows of the queue", [overflows],
+                           "", better="lower")
             report.add(f"{label}: wrong of {found['checked']} afterwards",
                        [found["wrong"]], "", better="lower", target=0,
-                       control=name != "on", details=found)
-
-
-def add_counters(report, label, server):
-    """How often the kernel's queue was full, as SCALE counts it."""
-    for path, value in numbers(server.stats()):
-        if "overflow" in path:
-            report.add(f"{label}: {path}", [value], "", better="lower")
-
-
-def numbers(tree, path=""):
-    """(path, number) of everything in nested objects."""
-    if isinstance(tree, dict):
-        for key, value in tree.items():
-            yield from numbers(value, f"{path}.{key}" if path else key)
-    elif isinstance(tree, (int, float)) and not isinstance(tree, bool):
-        yield path, tree
+                       control=mode == "ttl", details=found)

@@ -2,6 +2,7 @@
 #include <err.h>
 #include <jansson.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,12 +142,25 @@ static void prepare(const struct storm_options *options)
 	}
 }
 
+/* Stops the server while the changes go on: more of them than are kept. */
+static void freeze(int pid)
+{
+	struct timespec wait = { .tv_sec = 2 };
+
+	if (kill(pid, SIGSTOP) < 0)
+		err(2, "stopping the server, process %d", pid);
+	nanosleep(&wait, NULL);
+	kill(pid, SIGCONT);
+}
+
 /* Asks until the time is over; how many changes there were. */
 static uint64_t storm(const struct storm_options *options)
 {
 	struct changer *changers =
 		must_alloc(options->threads, sizeof(*changers));
+	uint64_t half = now_ns() + options->duration / 2;
 	uint64_t end = now_ns() + options->duration, changes = 0, random = 1;
+	int pid = options->freeze;
 
 	for (unsigned i = 0; i < options->threads; i++) {
 		changers[i] =
@@ -161,6 +175,10 @@ static uint64_t storm(const struct storm_options *options)
 
 		storm_ask(&directories[r % options->directories], r >> 16);
 		nanosleep(&pause, NULL);
+		if (pid && now_ns() > half) {
+			freeze(pid);
+			pid = 0;
+		}
 	}
 	atomic_store(&over, true);
 	for (unsigned i = 0; i < options->threads; i++) {

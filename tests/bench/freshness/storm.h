@@ -25,6 +25,7 @@ struct storm_options {
 	double rate;	   /* changes a second of all threads */
 	unsigned threads;
 	unsigned directories;
+	int freeze;	/* pid of the server, to be stopped for 2 s; 0 */
 	uint64_t grace; /* ns from the last change to the check */
 };
 
