@@ -50,7 +50,9 @@ class Size:
     def label(self):
         return f"{self.files / 1e6:g}M files in {self.memory >> 20} MiB"
 
-    def scale(self, options="Freshness = notify;"):
+    # Files that were just made are asked for again each minute, lest they
+    # change without an event; those of a real container are older.
+    def scale(self, options="Freshness = notify; Attr_TTL = 3600;"):
         """SCALE as config/container.conf has it, in proportion."""
         part = self.held / FULL_FILES
         return scale(options, stats=self.held + self.held // 500,
