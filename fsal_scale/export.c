@@ -482,6 +482,7 @@ fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
 	exp->per_user = scale_decides_per_user(lowest);
 	exp->needs_names = strcasecmp(lowest, "VFS") == 0;
 	exp->lends_handles = strcasecmp(lowest, "MEM") == 0;
+	exp->keeps_listed = strcasecmp(lowest, "GLUSTER") == 0;
 	exp->pools_fds = fds_of(lowest);
 	join_cache(exp, backend->name);
 	if (exp->cached && exp->fresh.mode == SCALE_NOTIFY)

@@ -146,6 +146,9 @@ struct scale_export {
 	bool lends_handles;
 	/** special files are found by name only (VFS) */
 	bool needs_names;
+	/** gfapi forgets an object that is released, and asks the bricks about
+	 * the next one of the same, and no up-call comes for it meanwhile */
+	bool keeps_listed;
 	/** descriptors that stay open in an object after stateless I/O */
 	uint32_t pools_fds;
 	/** the backend decides who may search a directory; see permit.h */

@@ -5,8 +5,8 @@
 #include "permit.h"
 #include "prefetch.h"
 
-/** Children of a directory that are held, where that is of use. A larger one
- * would drive everything else out of the pool.
+/** Children of a directory that go into the handle pool, where that is of use.
+ * A larger one would drive everything else out.
  */
 #define HELD_MAX 2048
 
@@ -137,7 +137,7 @@ static enum fsal_dir_result scan_cb(const char *name,
 	struct scale_found found = { .sub = sub,
 				     .attrs = attrs,
 				     .ticket = p->population.ticket,
-				     .passing = !p->exp->fresh.by_handle ||
+				     .passing = !p->exp->keeps_listed ||
 						p->scan->names >= HELD_MAX };
 	struct fsal_export *below;
 	struct scale_obj *obj;

@@ -5,40 +5,19 @@ GlusterFS tells of it by up-calls; CephFS tells nobody, and is asked each time:
 its client has leases on what it knows.
 """
 
-import dataclasses
 import itertools
 
 import pytest
 
-from backends.ceph import Ceph
-from backends.gluster import Gluster
-from coherence.served import BUDGET, stop
-from coherence.variants import ASIDE, EXPIRY, MDCACHE, NFSV4
+from beside.remote import CASES, serve
+from coherence.served import stop
 from harness.answers import BADHANDLE, NOENT, OK, STALE
-from harness.ganesha import Settings
-from harness.instance import Instance
 from harness.nfs import VERSIONS, connect
 from harness.wait import wait_for
 
 pytestmark = pytest.mark.scale_only
-# Seconds until a change is seen: an up-call takes a few milliseconds, and
-# what is asked for each time is right at once.
-GLUSTER_LATE, AT_ONCE = 2.0, 0
 GONE = (STALE, BADHANDLE, NOENT)
 NUMBERS = itertools.count()
-
-
-@dataclasses.dataclass(frozen=True)
-class Case:
-    backend: type
-    options: str
-    within: float
-
-
-CASES = {
-    "GLUSTER": Case(Gluster, "Freshness = upcall;", GLUSTER_LATE),
-    "CEPH": Case(Ceph, "Freshness = ask;", AT_ONCE),
-}
 
 
 def cases():
@@ -61,16 +40,8 @@ def clusters(stack, folder):
     def get(name):
         if name not in running:
             end()
-            case, rundir = CASES[name], folder("second-" + name)
-            backend = case.backend(rundir)
-            export = dataclasses.replace(backend.export(),
-                                         extra=EXPIRY[ASIDE])
-            instance = Instance(
-                rundir, dataclasses.replace(stack, scale=BUDGET,
-                                            options=case.options),
-                backend, Settings(nfsv4=NFSV4, blocks=[
-                    f"MDCACHE {{ {MDCACHE[ASIDE]} }}"]), [export])
-            running[name] = instance, backend.second_client()
+            instance = serve(folder("second-" + name), stack, CASES[name])
+            running[name] = instance, instance.backend.second_client()
         return running[name]
 
     yield get

@@ -101,6 +101,19 @@ class Files:
     def chmod(self, path, mode):
         self._call("chmod", self._mount, path, mode)
 
+    def chown(self, path, uid, gid):
+        self._call("chown", self._mount, path, uid, gid)
+
+    def utimes(self, path, seconds):
+        times = (ctypes.c_long * 2)(seconds, seconds)   # struct utimbuf
+        self._call("utime", self._mount, path, times)
+
+    def link(self, path, new):
+        self._call("link", self._mount, path, b"/" + os.fsencode(new))
+
+    def rmdir(self, path):
+        self._call("rmdir", self._mount, path)
+
     def truncate(self, path, size):
         self._call("truncate", self._mount, path, ctypes.c_int64(size))
 
@@ -112,6 +125,14 @@ class Files:
 
     def rename(self, path, new):
         self._call("rename", self._mount, path, b"/" + os.fsencode(new))
+
+    def append(self, path, text):
+        text = os.fsencode(text)
+        fd = self._call("open", self._mount, path,
+                        os.O_WRONLY | os.O_APPEND, 0)
+        self._call("write", self._mount, fd, text,
+                   ctypes.c_int64(len(text)), ctypes.c_int64(-1))
+        self._call("close", self._mount, fd)
 
     def create(self, path):
         fd = self._call("open", self._mount, path,

@@ -19,8 +19,9 @@ class Volume:
 
     def __init__(self, host, volume, log):
         self._lib = ctypes.CDLL("libgfapi.so.0", use_errno=True)
-        for name in ("glfs_new", "glfs_creat"):
+        for name in ("glfs_new", "glfs_creat", "glfs_open"):
             getattr(self._lib, name).restype = ctypes.c_void_p
+        self._lib.glfs_write.restype = ctypes.c_ssize_t
         self._volume = ctypes.c_void_p(
             self._lib.glfs_new(os.fsencode(volume)))
         self._call("set_volfile_server", b"tcp", os.fsencode(host),
@@ -37,6 +38,19 @@ class Volume:
     def chmod(self, path, mode):
         self._call("chmod", path, mode)
 
+    def chown(self, path, uid, gid):
+        self._call("chown", path, uid, gid)
+
+    def utimes(self, path, seconds):
+        times = (ctypes.c_long * 4)(seconds, 0, seconds, 0)
+        self._call("utimens", path, times)
+
+    def link(self, path, new):
+        self._call("link", path, b"/" + os.fsencode(new))
+
+    def rmdir(self, path):
+        self._call("rmdir", path)
+
     def truncate(self, path, size):
         self._call("truncate", path, ctypes.c_int64(size))
 
@@ -50,11 +64,25 @@ class Volume:
         self._call("rename", path, b"/" + os.fsencode(new))
 
     def create(self, path):
-        handle = self._lib.glfs_creat(self._volume, path, os.O_WRONLY, 0o644)
+        self._close(self._lib.glfs_creat(self._volume, path, os.O_WRONLY,
+                                         0o644))
+
+    def append(self, path, text):
+        handle = self._lib.glfs_open(self._volume, path,
+                                     os.O_WRONLY | os.O_APPEND)
+        if handle:
+            text = os.fsencode(text)
+            self._lib.glfs_write(ctypes.c_void_p(handle), text,
+                                 ctypes.c_size_t(len(text)), 0)
+        self._close(handle)
+
+    def _close(self, handle):
         if not handle:
             number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number), "creat")
-        self._lib.glfs_close(ctypes.c_void_p(handle))
+            raise OSError(number, os.strerror(number), "open")
+        if self._lib.glfs_close(ctypes.c_void_p(handle)):
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), "close")
 
 
 def main():

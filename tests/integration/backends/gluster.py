@@ -80,8 +80,9 @@ class Gluster:
     blocks = ()
     root = ""
 
-    def __init__(self, rundir):
+    def __init__(self, rundir, options=OPTIONS):
         self.rundir = pathlib.Path(rundir) / "gluster"
+        self.options = options
         self.bricks = [self.rundir / f"brick{number}" for number in (0, 1)]
         self.truth = BricksTruth(self.bricks)
         self.namespace = None
@@ -103,7 +104,7 @@ class Gluster:
                       "transport", "tcp",
                       *(f"{ADDRESS}:{brick}" for brick in self.bricks),
                       "force")
-        self._gluster("volume", "set", VOLUME, *OPTIONS)
+        self._gluster("volume", "set", VOLUME, *self.options)
         self._gluster("volume", "start", VOLUME)
 
     def _gluster(self, *arguments, check=True):

@@ -166,6 +166,7 @@ static void begin_told(void)
 	begin("Freshness = upcall;");
 	exp = scale_export(scale);
 	exp->fresh.by_handle = true;
+	exp->keeps_listed = true;
 	exp->fresh.attr_ms = 60000;
 	exp->fresh.name_ms = 60000;
 	exp->fresh.negative_ms = 60000;
