@@ -211,8 +211,8 @@ const struct sw_fh *sw_root(const struct sw_client *client);
 
 /*
  * Ends in order what is kept at the server (open files, session, client id;
- * NFSv3: UMNT) and closes the connections.  Operations that are still in
- * flight end with SW_ERR_LOST.
+ * NFSv3: UMNT) and closes the connections.  Requests that are in flight are
+ * waited for; operations that still wait end with SW_ERR_LOST.
  */
 void sw_unmount(struct sw_client *client, sw_done done, void *arg);
 void sw_unmount_wait(struct sw_client *client);

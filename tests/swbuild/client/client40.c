@@ -128,6 +128,7 @@ static void on_renew(struct op *op, struct reply *reply)
 	client->renewing = false;
 	switch (reply->result.status) {
 	case NFS4_OK:
+	case NFS4ERR_CB_PATH_DOWN: /* it is renewed all the same */
 		client->renewed = op->sent_last;
 		break;
 	case NFS4ERR_STALE_CLIENTID:

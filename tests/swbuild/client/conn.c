@@ -236,7 +236,7 @@ static int gather(struct conn *conn, struct iovec *piece)
 			break;
 		count += pieces(op, piece + count);
 	}
-	for (int i = 0; skip; i++) {
+	for (int i = 0; i < count && skip; i++) {
 		size_t part = skip < piece[i].iov_len ? skip : piece[i].iov_len;
 
 		piece[i].iov_base = (uint8_t *)piece[i].iov_base + part;

@@ -310,6 +310,7 @@ struct sw_client {
 	struct file_list all_files; /* unused ones, too */
 	struct sw_file *free_file;
 	struct chain *free_chain;
+	struct chain *all_chains;
 	uint64_t recover_since;
 	void (*reopened)(struct sw_client *client);
 	/* NFSv4.1 */

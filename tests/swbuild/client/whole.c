@@ -14,6 +14,7 @@ struct piece {
 
 struct chain {
 	struct chain *next_free;
+	struct chain *any; /* client->all_chains */
 	struct sw_client *client;
 	sw_done done;
 	void *arg;
@@ -41,14 +42,20 @@ static struct chain *chain_new(struct sw_client *client, sw_done done,
 			       void *arg)
 {
 	struct chain *chain = client->free_chain;
+	struct chain *any;
 
-	if (chain)
+	if (chain) {
 		client->free_chain = chain->next_free;
-	else
+	} else {
 		chain = malloc(sizeof(*chain));
-	if (!chain)
-		abort();
+		if (!chain)
+			abort();
+		chain->any = client->all_chains;
+		client->all_chains = chain;
+	}
+	any = chain->any;
 	memset(chain, 0, sizeof(*chain));
+	chain->any = any;
 	chain->client = client;
 	chain->done = done;
 	chain->arg = arg;
@@ -59,10 +66,10 @@ static struct chain *chain_new(struct sw_client *client, sw_done done,
 
 void chains_free(struct sw_client *client)
 {
-	while (client->free_chain) {
-		struct chain *chain = client->free_chain;
+	while (client->all_chains) {
+		struct chain *chain = client->all_chains;
 
-		client->free_chain = chain->next_free;
+		client->all_chains = chain->any;
 		free(chain);
 	}
 }

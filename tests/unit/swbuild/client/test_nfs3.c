@@ -88,6 +88,8 @@ static void test_freed_in_flight(void)
 	fake.hold = true;
 	for (int i = 0; i < 5; i++)
 		sw_getattr(fake.client, &fake_fh, on_outcome, fresh());
+	sw_read_file(fake.client, &(struct sw_target){ .fh = &fake_fh }, 0,
+		     NULL, on_outcome, fresh());
 	fake_run(&fake, 5 * MS);
 	fake_stop(&fake);
 	CU_ASSERT_EQUAL(got.count, 0);

@@ -286,6 +286,36 @@ static void test_whole_files(void)
 	end();
 }
 
+/* What is in flight ends well, and what waits is lost. */
+static void test_unmounted_in_flight(void)
+{
+	struct outcome many[20] = { 0 };
+	struct sw_file *file;
+
+	begin(SW_V41, 1, 0);
+	file = open_file(SW_WRITE);
+	CU_ASSERT_PTR_NOT_NULL(file);
+	fake.hold = true;
+	for (int i = 0; i < 20; i++)
+		sw_getattr(fake.client, &fake_fh, on_outcome, &many[i]);
+	fake_run(&fake, 5 * MS);
+	sw_unmount(fake.client, on_outcome, fresh());
+	fake_run(&fake, 5 * MS);
+	CU_ASSERT_FALSE(got.done);
+	fake_answer(&fake);
+	CU_ASSERT_EQUAL(status(), SW_OK);
+	for (int i = 0; i < 20; i++) {
+		CU_ASSERT_EQUAL(many[i].count, 1);
+		CU_ASSERT_EQUAL(many[i].result.status,
+				i < 16 ? SW_OK : SW_ERR_LOST);
+	}
+	CU_ASSERT_EQUAL(fake.done[NFS4_OP_CLOSE], 1);
+	CU_ASSERT_EQUAL(fake.done[NFS4_OP_DESTROY_CLIENTID], 1);
+	/* The file is the caller's still, if it is closed already. */
+	close_file(file);
+	end();
+}
+
 static void test_bad_names(void)
 {
 	char name[SW_NAME_MAX + 2];
@@ -322,6 +352,8 @@ int main(void)
 		{ "no connection any more", test_connection_lost_for_good },
 		{ "the lease is kept", test_lease_kept },
 		{ "whole files, in short pieces", test_whole_files },
+		{ "unmounted with requests in flight",
+		  test_unmounted_in_flight },
 		{ "names that are too long", test_bad_names },
 		CU_TEST_INFO_NULL,
 	};
