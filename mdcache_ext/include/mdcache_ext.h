@@ -310,7 +310,8 @@ void mdx_forget(struct mdx *c, struct mdx_key key);
 void mdx_invalidate_name(struct mdx *c, struct mdx_key dir, const char *name,
 			 size_t len);
 /* The same, but the directory stays complete, for whoever says this tells of
- * every change: of this name alone the backend has to be asked. */
+ * every change: of this name alone the backend has to be asked. When most names
+ * are known from that alone, all are forgotten. */
 void mdx_doubt_name(struct mdx *c, struct mdx_key dir, const char *name,
 		    size_t len);
 /* All names of a directory, positive and negative; O(1). */

@@ -523,6 +523,7 @@ int entry_add_ext(struct mdx *c, struct shard *sh, uint32_t ref)
 	x->pins = 0;
 	x->holes = false;
 	x->doubts = false;
+	x->doubted = 0;
 	atomic_store_explicit(&x->probed, false, memory_order_release);
 	store32(&x->pages, 0);
 	atomic_fetch_or_explicit(&e->state, ENTRY_FILE, memory_order_release);

@@ -121,6 +121,7 @@ struct ext {
 	_Atomic bool probed;	/* some names are not at their own cookies */
 	bool holes;		/* names were lost since population began */
 	bool doubts;		/* foreign changes may have been hidden since */
+	uint32_t doubted;	/* names that came by being doubted, since */
 };
 
 /* A consistent copy of an entry. */

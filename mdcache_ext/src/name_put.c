@@ -201,12 +201,19 @@ int mdx_changed_name(struct mdx *c, struct mdx_change *ch, struct mdx_key dir,
 
 /* --- Invalidation -------------------------------------------------------- */
 
+/* Names that were in no list, besides as many as there are of others: where
+ * files come and go under ever new names, and nobody asks for them, the
+ * directory is no longer known before there are more of them. */
+#define DOUBTED_MAX 2000
+
 /* A record that says nothing keeps the absence of records an answer. */
 static int doubt(struct mdx *c, struct shard *sh, void *arg)
 {
 	struct name *n = arg;
 	uint32_t dir = find_dir(c, sh, n);
-	const struct ext *x;
+	uint32_t before;
+	struct ext *x;
+	int rc;
 
 	ticket_void(c, stamp_of(n, sh));
 	if (!dir)
@@ -219,7 +226,14 @@ static int doubt(struct mdx *c, struct shard *sh, void *arg)
 	}
 	n->record =
 		(struct record){ .flags = RECORD_DOUBT, .until = TICK_FOREVER };
-	return names_set(c, sh, dir, n->name, n->len, &n->record);
+	before = x->names;
+	rc = names_set(c, sh, dir, n->name, n->len, &n->record);
+	if (!rc && x->names > before)
+		x->doubted++;
+	if (!rc && !x->population &&
+	    x->doubted > DOUBTED_MAX + (uint64_t)x->names / 2)
+		names_drop(c, dir);
+	return rc;
 }
 
 void mdx_doubt_name(struct mdx *c, struct mdx_key dir, const char *name,

@@ -52,6 +52,7 @@ static int begin(struct mdx *c, struct shard *sh, void *arg)
 	u->p->id = x->population = u->p->ticket = ticket_advance(c);
 	x->holes = false;
 	x->doubts = false;
+	x->doubted = 0;
 	atomic_store_explicit(&x->names_until, 0, memory_order_release);
 	return 0;
 }

@@ -571,6 +571,43 @@ static void test_doubt(void)
 	mdx_destroy(c);
 }
 
+/* Files that come and go under ever new names do not fill the cache. */
+static void test_many_doubts(void)
+{
+	struct mdx *c = test_cache(100, 10000, 16 * MIB, 1);
+	uint64_t most = 0, child;
+	char name[16];
+
+	test_put(c, 1, MDX_FOREVER);
+	CU_ASSERT_EQUAL(populate(c, DIR, 100, MDX_FOREVER), 0);
+	for (unsigned int i = 0; i < 20000; i++) {
+		int len = sprintf(name, "tmp%u", i);
+		struct mdx_usage usage;
+
+		mdx_doubt_name(c, DIR, name, (size_t)len);
+		CU_ASSERT_EQUAL(look(c, DIR, name, &child), -ENODATA);
+		mdx_usage(c, &usage);
+		most = usage.names > most ? usage.names : most;
+	}
+	CU_ASSERT(most > 1000 && most < 5000);
+	CU_ASSERT_EQUAL(look(c, DIR, "n1", &child), -ENODATA);
+	CU_ASSERT(!mdx_is_complete(c, DIR));
+	/* Read again, it takes as many as before. */
+	CU_ASSERT_EQUAL(populate(c, DIR, 100, MDX_FOREVER), 0);
+	for (unsigned int i = 0; i < 1000; i++) {
+		int len = sprintf(name, "tmp%u", i);
+
+		mdx_doubt_name(c, DIR, name, (size_t)len);
+	}
+	/* The same again are none more. */
+	for (unsigned int i = 0; i < 20000; i++)
+		mdx_doubt_name(c, DIR, i % 2 ? "tmp1" : "n2", i % 2 ? 4 : 2);
+	CU_ASSERT(mdx_is_complete(c, DIR));
+	CU_ASSERT_EQUAL(look(c, DIR, "n1", &child), 0);
+	CU_ASSERT_EQUAL(look(c, DIR, "tmp2000", &child), -ENOENT);
+	mdx_destroy(c);
+}
+
 int main(void)
 {
 	CU_TestInfo tests[] = {
@@ -584,6 +621,7 @@ int main(void)
 		{ "names of every length", test_odd_names },
 		{ "rename", test_rename },
 		{ "names in doubt", test_doubt },
+		{ "many names in doubt", test_many_doubts },
 		CU_TEST_INFO_NULL
 	};
 
