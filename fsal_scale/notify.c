@@ -149,6 +149,12 @@ static void changed(const struct notify_key *key, uint32_t flags)
 	mdx_invalidate(SCALE.cache, engine_key(key), mask);
 }
 
+/* What a handle in the pool keeps open is not freed. */
+static void let_go(const struct notify_key *key)
+{
+	(void)mdx_pool_drop_unused(SCALE.cache, engine_key(key));
+}
+
 static void removed(const struct notify_key *key, bool directory)
 {
 	if (directory) {
@@ -157,8 +163,7 @@ static void removed(const struct notify_key *key, bool directory)
 	} else {
 		changed(key, TELL_ATTRS);
 	}
-	/* What a handle in the pool keeps open is not freed. */
-	(void)mdx_pool_drop_unused(SCALE.cache, engine_key(key));
+	let_go(key);
 }
 
 static void apply(const struct notify_event *event)
@@ -177,6 +182,9 @@ static void apply(const struct notify_event *event)
 		changed(&event->object, TELL_ATTRS | FSAL_UP_INVALIDATE_PARENT);
 	else if (event->mask & (NOTIFY_NAMES | NOTIFY_OBJECT))
 		changed(&event->object, TELL_ATTRS);
+	/* This may be all that is said of a file that another one replaced. */
+	if ((event->mask & FAN_ATTRIB) && !directory && event->object.len != 0)
+		let_go(&event->object);
 }
 
 static void tell_live(const void *key, size_t len, int type, void *arg)

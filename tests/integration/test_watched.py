@@ -2,6 +2,7 @@
 """Freshness = notify: which file systems are watched."""
 
 import json
+import os
 import socket
 import time
 
@@ -195,3 +196,36 @@ def test_a_device_of_another_number(serve):
     wait_for(lambda: len(watcher(instance)["file_systems"]) == 2, 10,
              "the export to come")
     assert all(one["watched"] for one in watcher(instance)["file_systems"])
+
+
+def open_files(instance, directory):
+    """What the server has open below a directory."""
+    fds = f"/proc/{instance.server.pid}/fd"
+    paths = []
+    for fd in os.listdir(fds):
+        try:
+            paths.append(os.readlink(f"{fds}/{fd}"))
+        except FileNotFoundError:
+            pass
+    return {path.removeprefix(f"{directory}/") for path in paths
+            if path.startswith(f"{directory}/")}
+
+
+def test_what_is_replaced_or_removed_is_let_go(serve):
+    """Its space is not kept by a descriptor that nobody uses."""
+    instance = serve(BACKENDS["VFS"])
+    directory = instance.backend.directory
+    names = ("replaced", "removed", "stays")
+    for name in names:
+        (directory / name).write_text("x")
+    client = connect(instance, "3")
+    for name in names:
+        handle = client.lookup(client.root, name.encode()).handle
+        assert client.read(handle, 0, 1).status == OK
+    assert open_files(instance, directory) == set(names)
+    (directory / "new").write_text("y")
+    os.rename(directory / "new", directory / "replaced")
+    os.unlink(directory / "removed")
+    wait_for(lambda: open_files(instance, directory) == {"stays"}, 5,
+             "the two to be closed")
+    client.close()

@@ -59,7 +59,7 @@ void mdx_forget(struct mdx *c, struct mdx_key key)
 int mdx_pool_drop_unused(struct mdx *c, struct mdx_key key)
 {
 	(void)c;
-	(void)key;
+	hear("let go", HANDLE(key.bytes, key.len));
 	return 0;
 }
 
@@ -238,14 +238,19 @@ static void test_engine_first(void)
 	event(FAN_MODIFY, FOREIGN, "dir", "one", "file1");
 	pass();
 	CU_ASSERT_STRING_EQUAL(heard, "name one\nchanged dir\nchanged file1\n"
-				      "name two\nchanged file2\n"
-				      "name three\nforget below\n"
+				      "name two\nchanged file2\nlet go file2\n"
+				      "name three\nforget below\nlet go below\n"
 				      "tell dir\ntell file1\ntell file2\n"
 				      "tell below\n");
 	/* In the next batch it is all new. */
 	event(FAN_MODIFY, FOREIGN, "dir", "one", "file1");
 	pass();
 	CU_ASSERT_STRING_EQUAL(heard, "changed file1\ntell file1\n");
+	/* It may have been replaced. */
+	event(FAN_ATTRIB, FOREIGN, "dir", "one", "file1");
+	pass();
+	CU_ASSERT_STRING_EQUAL(heard,
+			       "changed file1\nlet go file1\ntell file1\n");
 }
 
 static void test_own(void)
