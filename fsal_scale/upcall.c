@@ -289,7 +289,12 @@ static fsal_status_t scale_up_update(const struct fsal_up_vector *vec,
 	if (up == NULL)
 		return status;
 	if (translate(up, obj, buf, &key)) {
-		drop_known(up, obj, FSAL_UP_INVALIDATE_CACHE);
+		/* With its last link gone, it need not be kept at hand. */
+		drop_known(up, obj,
+			   FSAL_UP_INVALIDATE_CACHE |
+				   (flags & fsal_up_nlink ?
+					    FSAL_UP_INVALIDATE_CLOSE :
+					    0));
 		status = up->super->update(up->super, &key, attr, flags);
 	}
 	upcall_leave(up);

@@ -139,6 +139,55 @@ static void test_try_release(void)
 	end_f();
 }
 
+/* What GPFS sends of a file: an update with the attributes that it has at hand,
+ * and when the last link goes, a second one that says so. Neither is relied on:
+ * the answer is the backend's.
+ */
+static void bring_update(const struct tree_node *node, attrmask_t mask,
+			 uint32_t flags)
+{
+	const struct fsal_up_vector *up = tree_up(scale->sub_export);
+	char bytes[160];
+	struct gsh_buffdesc key = { bytes, tree_key(node, bytes) };
+	struct req_op_context *was = op_ctx;
+	struct fsal_attrlist attrs;
+
+	fsal_prepare_attrs(&attrs, mask);
+	attrs.valid_mask = mask;
+	attrs.filesize = 4711;
+	attrs.numlinks = node->nlink;
+	op_ctx = NULL;
+	(void)up->update(up, &key, &attrs, flags);
+	op_ctx = was;
+	mdx_quiesce(SCALE.cache);
+}
+
+static void test_updates(void)
+{
+	unsigned int objects;
+
+	begin_f();
+	learn(root);
+	empty_pool();
+	OK(truncate_to(f, 1));
+	objects = tree.objects;
+	grow(2);
+	bring_update(file, ATTR_SIZE | ATTR_CHANGE,
+		     fsal_up_update_filesize_inc);
+	CU_ASSERT_EQUAL(heard, 1);
+	COSTS(1, CU_ASSERT_EQUAL(size_of(f), 2));
+	/* The backend's object stays at hand... */
+	CU_ASSERT_EQUAL(tree.objects, objects);
+	tree_remove(tree.root, "f");
+	bring_update(file, ATTR_NUMLINKS, 0);
+	bring_update(file, 0, fsal_up_nlink);
+	CU_ASSERT_EQUAL(heard, 3);
+	/* ... until nothing leads to it. */
+	CU_ASSERT_EQUAL(tree.objects, objects - 1);
+	CU_ASSERT_EQUAL(size_of(f), UINT64_MAX);
+	end_f();
+}
+
 /* One that comes while the object is in use, by a call to the backend. */
 static void event_between(void *arg)
 {
@@ -224,6 +273,7 @@ int main(void)
 		{ "others stay", test_others_stay },
 		{ "directories", test_directory },
 		{ "an object is wanted back", test_try_release },
+		{ "updates", test_updates },
 		{ "an object in use", test_in_use },
 		{ "a lookup that is overtaken", test_overtaken_lookup },
 		{ "a listing that is overtaken", test_overtaken_listing },
