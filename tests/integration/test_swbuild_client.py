@@ -105,8 +105,8 @@ def test_names_and_attributes(probe):
 
     ask.ok("setattr", f"{at}/f", SET_MODE, 0o640)
     assert os.stat(disk / "f").st_mode & 0o7777 == 0o640
-    assert ask.ok("setattr", f"{at}/f", SET_SIZE, 2)["attrs"]["size"] == 2
-    assert (disk / "f").read_text() == "te"
+    assert ask.ok("setattr", f"{at}/f", SET_SIZE, 3)["attrs"]["size"] == 3
+    assert (disk / "f").read_text() == "tex"
     ask.ok("setattr", f"{at}/f", SET_ATIME | SET_MTIME, 1234567890)
     here = os.stat(disk / "f")
     assert (here.st_atime, here.st_mtime) == (1234567890, 1234567890)

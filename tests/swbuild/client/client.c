@@ -19,6 +19,8 @@
 #define NO_ANSWER	 (20 * SECOND)
 #define MOST_CONNECTIONS 256
 #define MOST_DEPTH	 65536
+#define MOST_PATH	 1024 /* what one request has room for, as LOOKUPs */
+#define MOST_NAMES	 40
 
 static void on_tick(void *arg);
 
@@ -85,6 +87,15 @@ void conn_dial(struct conn *conn, uint16_t port)
 	conn_start(conn);
 }
 
+static uint32_t names_in(const char *path)
+{
+	uint32_t names = 0;
+
+	for (; *(path += strspn(path, "/")); path += strcspn(path, "/"))
+		names++;
+	return names;
+}
+
 static bool check(const struct sw_settings *settings, char *error, size_t size)
 {
 	if (!settings->host || !*settings->host)
@@ -93,6 +104,12 @@ static bool check(const struct sw_settings *settings, char *error, size_t size)
 		snprintf(error, size,
 			 "the export \"%s\" does not begin with '/'",
 			 settings->export ? settings->export : "");
+	else if (strlen(settings->export) > MOST_PATH ||
+		 names_in(settings->export) > MOST_NAMES)
+		snprintf(error, size,
+			 "the export's path is too long: at most %u bytes and "
+			 "%u names",
+			 MOST_PATH, MOST_NAMES);
 	else if (settings->connections > MOST_CONNECTIONS)
 		snprintf(error, size, "%u connections: at most %u",
 			 settings->connections, MOST_CONNECTIONS);

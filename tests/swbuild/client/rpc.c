@@ -12,9 +12,9 @@
 void rpc_credential(struct sw_client *client)
 {
 	char host[64] = "";
-	struct authunix_parms parms = { .aup_machname = host,
-					.aup_uid = client->uid,
-					.aup_gid = client->gid };
+	struct authunix_parms who = { .aup_machname = host,
+				      .aup_uid = client->uid,
+				      .aup_gid = client->gid };
 	struct wire w;
 	uint8_t *length;
 	uint32_t size;
@@ -24,7 +24,7 @@ void rpc_credential(struct sw_client *client)
 	put_u32(&w, AUTH_SYS);
 	length = wire_at(&w);
 	put_u32(&w, 0);
-	if (!xdr_authunix_parms(&w.xdr, &parms))
+	if (!xdr_authunix_parms(&w.xdr, &who))
 		w.bad = true;
 	size = htonl((uint32_t)(wire_at(&w) - length) - 4);
 	memcpy(length, &size, sizeof(size));

@@ -205,6 +205,24 @@ static void test_export_refused(void)
 	fake_stop(&fake);
 }
 
+/* The longest path that is taken fits into a request. */
+static void test_long_export(void)
+{
+	static char path[1025];
+	char *old;
+
+	fake_start(&fake, SW_V40, 1, 0);
+	memset(path, 'n', sizeof(path) - 1);
+	for (int i = 0; i < 40; i++)
+		path[i * 25] = '/';
+	old = fake.client->export;
+	fake.client->export = path;
+	CU_ASSERT_TRUE(sw_mount_wait(fake.client));
+	CU_ASSERT_EQUAL(fake.done[NFS4_OP_LOOKUP], 40);
+	fake.client->export = old;
+	end();
+}
+
 static void test_no_server(void)
 {
 	fake_start(&fake, SW_V40, 1, 0);
@@ -230,6 +248,7 @@ int main(void)
 		{ "lost replies", test_replies_lost },
 		{ "a version is refused", test_version_refused },
 		{ "an export is refused", test_export_refused },
+		{ "a long export", test_long_export },
 		{ "no server", test_no_server },
 		CU_TEST_INFO_NULL,
 	};

@@ -256,6 +256,7 @@ static void test_settings(void)
 					.version = SW_V3 };
 	struct sw_loop *loop = sw_loop_new();
 	char error[256] = "";
+	char path[1100];
 
 	CU_ASSERT_PTR_NULL(
 		sw_client_new(loop, &settings, error, sizeof(error)));
@@ -266,6 +267,18 @@ static void test_settings(void)
 		sw_client_new(loop, &settings, error, sizeof(error)));
 	CU_ASSERT_PTR_NOT_NULL(strstr(error, "host"));
 	settings.host = "127.0.0.1";
+	memset(path, '/', sizeof(path));
+	path[sizeof(path) - 1] = '\0';
+	settings.export = path;
+	CU_ASSERT_PTR_NULL(
+		sw_client_new(loop, &settings, error, sizeof(error)));
+	CU_ASSERT_PTR_NOT_NULL(strstr(error, "too long"));
+	for (int i = 0; i < 41; i++)
+		memcpy(path + 2 * i, "/d", 3);
+	CU_ASSERT_PTR_NULL(
+		sw_client_new(loop, &settings, error, sizeof(error)));
+	CU_ASSERT_PTR_NOT_NULL(strstr(error, "40 names"));
+	settings.export = "/export";
 	settings.connections = 257;
 	CU_ASSERT_PTR_NULL(
 		sw_client_new(loop, &settings, error, sizeof(error)));
