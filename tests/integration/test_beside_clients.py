@@ -133,6 +133,63 @@ def test_others_change_what_clients_change(place, clients):
     place.agree()
 
 
+@pytest.mark.parametrize("chunks", ("SCALE's", "MDCACHE's"))
+def test_listings_while_others_change(stack, folder, report, freshness,
+                                      chunks):
+    """Page by page: what stays is listed, and by SCALE not twice.
+
+    MDCACHE goes back to a chunk's begin when the place in it where it would
+    go on was removed; with Dir_Chunk = 0 it has none.
+    """
+    own = chunks == "SCALE's"
+    instance = serve(folder("listings"), stack, freshness, [KIND],
+                     mdcache="Dir_Chunk = 0;" if own else "")
+    report(instance)
+    stays = {b"stays-%d" % number for number in range(MANY)}
+    end, wrong, listings = threading.Event(), [], []
+
+    def lists(client, here):
+        client.twice = not own
+        try:
+            while not end.is_set():
+                names = client.readdir(here, plus=True, most=4096).names
+                # None: one of them went between listing and looking.
+                if names is not None and not stays <= set(names):
+                    wrong.append(sorted(stays - set(names))[:5])
+                listings.append(names is not None)
+        except Exception as error:
+            wrong.append(error)
+
+    try:
+        with contextlib.closing(Place(instance, KIND, freshness.within)) \
+                as place, contextlib.ExitStack() as opened:
+            for name in stays:
+                (place.here / os.fsdecode(name)).touch()
+            threads = [threading.Thread(target=lists, args=(
+                opened.enter_context(contextlib.closing(connect(
+                    instance, version, f"/{KIND}"))),
+                place.handles[version])) for version in VERSIONS * 2]
+            for thread in threads:
+                thread.start()
+            until, number = time.monotonic() + 5, 0
+            while time.monotonic() < until:
+                number += 1
+                path = place.here / f"goes-{number * 7 % 40}"
+                path.touch()
+                os.rename(path, place.here / f"moved-{number % 40}")
+                time.sleep(0.02)
+                (place.here / f"moved-{number * 3 % 40}").unlink(True)
+                time.sleep(0.02)
+            end.set()
+            for thread in threads:
+                thread.join()
+            assert not wrong, wrong[:5]
+            assert sum(listings) > 10
+            place.agree()
+    finally:
+        stop(instance)
+
+
 def counts(instance):
     """(invalidations by source, calls to the backend by operation)."""
     total = stats(instance)["total"]

@@ -4,6 +4,7 @@
 import contextlib
 import dataclasses
 import os
+import pathlib
 import threading
 
 import pytest
@@ -15,6 +16,7 @@ from beside.world import World
 from coherence.served import stop
 from harness.answers import OK
 from harness.nfs import VERSIONS, connect
+from harness.wait import wait_for
 
 pytestmark = [pytest.mark.xdist_group("watcher"), pytest.mark.scale_only]
 KIND = supported()[0]
@@ -126,6 +128,36 @@ def test_what_is_open_is_removed(instance, version):
         for state in opened.values():
             assert client.close_file(state).status == OK
         place.agree()
+
+
+def test_what_is_removed_gives_its_space_back(instance):
+    """Nobody keeps it open for the sake of a read or write that is over."""
+    with contextlib.closing(Place(instance, KIND, NOTIFY.within)) as place:
+        for version in VERSIONS:
+            with contextlib.closing(connect(
+                    instance, version, f"/{KIND}")) as client:
+                name = f"file-{version}"
+                (place.here / name).write_text("x" * 5000)
+                handle = find(client, place.handles[version],
+                              os.fsencode(name), NOTIFY.within)
+                assert client.read(handle).status == OK
+                assert client.write(handle, 0, b"y").status == OK
+                (place.here / name).unlink()
+        place.change = False
+        place.agree()
+        wait_for(lambda: not deleted(instance.server.pid), NOTIFY.within,
+                 "the removed files to be closed")
+
+
+def deleted(pid):
+    """What a process has open that has no name any more."""
+    found = []
+    for link in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            target = os.readlink(link)
+            if target.endswith(" (deleted)") and "/exported/" in target:
+                found.append(target)
+    return found
 
 
 def test_it_starts_and_stops_under_fire(stack, folder, report):

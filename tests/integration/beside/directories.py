@@ -193,6 +193,24 @@ def another_mount_is_used(place):
     yield
 
 
+def odd_names(place):
+    """The longest, and such as are no text."""
+    here = os.fsencode(place.here)
+    names = [b"n" * 255, b"\xff\xfe\x80", b"line\nend", b"...", b" ", b"-rf",
+             "n\u00e4me".encode(), "na\u0308me".encode(), b"\x01"]
+    (place.here / "other").mkdir()
+    yield [os.fsdecode(name) for name in names]
+    for name in names:
+        os.close(os.open(os.path.join(here, name), os.O_CREAT | os.O_WRONLY))
+    yield
+    for name in names[::2]:
+        os.rename(os.path.join(here, name), os.path.join(here, b"other", name))
+    yield
+    for name in names[1::2]:
+        os.unlink(os.path.join(here, name))
+    yield
+
+
 def a_deep_tree_comes_and_goes(place):
     path = place.here
     yield ["d0"]

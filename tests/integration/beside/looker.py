@@ -113,6 +113,9 @@ class Looker:
             else:
                 key = node.names[name]
                 yield from self._same(name, key, reply.handle)
+                if reply.attributes is None:
+                    yield f"LOOKUP of {name!r}: no attributes"
+                    continue
                 for what in reply.attributes.differences(
                         tree.nodes[key].attributes):
                     yield f"LOOKUP of {name!r}: {what}"

@@ -34,6 +34,9 @@ class Asker(threading.Thread):
     def __init__(self, client, root, end, seed):
         super().__init__(daemon=True)
         self._client, self._root, self._end = client, root, end
+        # MDCACHE goes back to a chunk's begin when the place in it where it
+        # would go on was removed.
+        client.twice = True
         self._rng = random.Random(seed)
         # {handle: type}; the oldest are forgotten.
         self._known = {root: "directory"}

@@ -100,7 +100,7 @@ class Open:
 class Client4:
     """Requests of version 4; each gives a Reply."""
 
-    _numbers = itertools.count()
+    _numbers, twice = itertools.count(), False
 
     def __init__(self, namespace, version, timeout=30, credentials=None):
         self.version, self._minor = version, int(version[2:])
@@ -400,7 +400,7 @@ class Client4:
                      after=self._next(xdr).fattr()[0])
 
     def readdir(self, directory, plus=False, most=8192):
-        """All names, without "." and ".."."""
+        """All names, without "." and ".."; as Client3's."""
         del plus            # attributes come anyway
         cookie, verifier, names, known = 0, bytes(8), {}, 0
         while True:
@@ -415,11 +415,13 @@ class Client4:
             while xdr.uint():
                 cookie, name = xdr.hyper(), xdr.opaque()
                 attributes, handle = xdr.fattr()
-                assert name not in names, f"{name} was listed twice"
+                assert name not in names or self.twice, \
+                    f"{name} was listed twice"
                 names[name] = (attributes.fileid, attributes, handle)
             if xdr.uint():
                 return Reply(OK, names=names)
-            assert len(names) > known, "a listing that does not go on"
+            assert len(names) > known or self.twice, \
+                "a listing that does not go on"
             known = len(names)
 
 
