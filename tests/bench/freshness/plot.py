@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 
 LEAST_MS = 0.01    # what was seen before the change returned is drawn here
-POINTS = 2000      # of a curve at most
+POINTS = 400      # of a curve at most
 TERMINALS = {".svg": "svg size 1000,640 dynamic font 'sans,13' "
                      "background 'white'",
              ".png": "pngcairo size 1400,900 font 'sans,14'"}
@@ -18,7 +18,7 @@ set xtics ("10 us" 0.01, "0.1 ms" 0.1, "1 ms" 1, "10 ms" 10, "0.1 s" 100, \
 set xlabel "time from the change on the server to the first right answer"
 set ylabel "changes seen, %"
 set grid
-set key outside below
+set key below vertical maxcols 2 samplen 3 height 1
 set arrow from 20, graph 0 to 20, graph 1 nohead dashtype 3 linecolor 'gray30'
 """
 
@@ -44,7 +44,7 @@ def draw(outcomes, name):
                    for number, outcome in enumerate(outcomes))
     styles = [outcome.system.key for outcome in outcomes]
     lines = ", ".join(
-        f"$d{number} using 1:2 with steps linewidth 2 "
+        f"$d{number} using 1:2 with lines linewidth 2 "
         f"linecolor {1 + list(dict.fromkeys(styles)).index(styles[number])} "
         f"dashtype {1 + styles[:number].count(styles[number])} "
         f"title {quoted(outcome.title)}"
