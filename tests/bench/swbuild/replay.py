@@ -238,7 +238,8 @@ def tell(report, title, theirs, ours):
     for kind in ("opens", "data"):
         add(kind, functools.partial(calls, kind=kind), "calls", ["SCALE"])
     add("wall time", lambda sample: sample["seconds"], "s", ["SCALE"])
-    report.ratio(f"{title}: speed-up", [sample["seconds"] for sample in theirs],
+    report.ratio(f"{title}: speed-up",
+                 [sample["seconds"] for sample in theirs],
                  [sample["seconds"] for sample in ours])
 
 
