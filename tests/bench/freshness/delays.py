@@ -32,7 +32,7 @@ QUICK_SYSTEMS = ("vfs-notify", "vfs-ttl", "vfs-stock")
 ENOUGH = 500    # samples of a kind for a p99 of its own
 # In s: what is wrong for longer counts as lost.  Where changes are told of, or
 # asked for, it is less: nothing is to be waited for.
-LIMIT, QUICK_LIMIT = 130, 75
+LIMIT, QUICK_LIMIT = 130, 70
 TOLD_LIMIT, QUICK_TOLD_LIMIT = 30, 10
 PATIENT_MS = 2500
 # Changes of each kind at a time: all is looked up before, and the last must be

@@ -10,16 +10,17 @@ an invalidation meets a fetch.  Where a change takes a minute to be seen, many
 are made at once, to different files, and each is asked for ever more rarely
 (each 20th of the time, at least each 2 s): the minute is paid once.  There all
 is asked for just before, so that it is nearly the whole minute.  What is not
-seen within 130 s (30 where changes are told of or asked for; in a quick run 75
+seen within 130 s (30 where changes are told of or asked for; in a quick run 70
 and 10) is lost.
 
 Price: CREATE + WRITE + REMOVE by NFS, and calls on the server itself, with
-Freshness = notify and with a time to live for ever, in turn.  Storm: 100,000
-changes a second on the server while a client asks, then every file, name and
-listing is compared.
+Freshness = notify and with a time to live for ever, in turn.  Storm: up to
+100,000 changes a second on the server while a client asks, then every file,
+name and listing is compared; once more with the server stopped for 2 s, so
+that the kernel's queue of events overflows.
 
-A quick run takes 3 minutes, over VFS alone but with --system; a full one about
-1 h 30 min.
+A quick run takes 3 minutes, over VFS alone but with --system, a full one about
+two hours, on a machine that does nothing else.
 """
 
 import argparse

@@ -114,7 +114,7 @@ def measure_churn(arguments, report, folder):
     Turns are short, so that what else the machine does meets all; twice with
     the images swapped, for where a file system lies may make a difference.
     """
-    rounds = 8 if arguments.quick else 60
+    rounds = 6 if arguments.quick else 60
     rates = {name: [] for name in ("on", "off", "control")}
     costs = {name: [] for name in rates}
     local = {"on": [], "off": []}
@@ -158,7 +158,7 @@ def measure_churn(arguments, report, folder):
 
 def measure_storm(arguments, report, folder):
     """Very many local changes while clients ask; then all is compared."""
-    seconds = 3 if arguments.quick else 20
+    seconds = 2 if arguments.quick else 20
     stacks = {"notify": (scale(NOTIFY), False),
               "ttl": (scale("Freshness = ttl;"), False)}
     with serving(folder / "storm", stacks) as servers:
