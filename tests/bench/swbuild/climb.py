@@ -125,13 +125,13 @@ def climb(server, version, label, ladder, folder, fault=None):
         raise RuntimeError(f"swbuild, {label}: " + "".join(lines[-5:]))
     report = json.loads((folder / "swbuild.json").read_text())
     if fault:
-        add_calls(report, ladder, calls)
+        add_calls(report, ladder, calls, fault.info()["operations"])
     return Run(report, label)
 
 
-def add_calls(report, ladder, calls):
+def add_calls(report, ladder, calls, classes):
     """Give each point but the first its calls to the backend for each
-    operation, those of its warm-up included."""
+    operation, those of its warm-up included; not the computations."""
     points = report["points"]
     if len(points) != len(calls):
         return
@@ -144,7 +144,8 @@ def add_calls(report, ladder, calls):
         point["calls_by_operation"] = {
             name: count - before["counts"].get(name, 0)
             for name, count in after["counts"].items()
-            if count > before["counts"].get(name, 0)}
+            if count > before["counts"].get(name, 0)
+            and classes[name] == "call"}
 
 
 def make_set(server, ladder, folder, version="3"):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-3.0-or-later
 """Stock and SCALE in turn on one backend, for each version of the protocol."""
 
+import collections
 from dataclasses import dataclass, field
 
 from backends.fault import FaultOver
@@ -124,6 +125,7 @@ def tell(report, contest, version, outcome):
         ratio(report, f"{title}: SCALE that always asks", contest, outcome,
               "control")
     tell_costs(report, title, outcome)
+    tell_calls(report, title, outcome)
     tell_operations(title, outcome)
 
 
@@ -146,7 +148,7 @@ def ratio(report, title, contest, outcome, which):
 
 
 def tell_costs(report, title, outcome):
-    """CPU and calls for each operation, at the highest load that both did."""
+    """Time and CPU at the highest load that was valid with both."""
     for theirs, ours in zip(outcome.runs["stock"], outcome.runs["scale"]):
         common = [(one, two) for one in theirs.report["points"] if one["valid"]
                   and (two := ours.point_at(one["builds"])) and two["valid"]]
@@ -162,11 +164,24 @@ def tell_costs(report, title, outcome):
                    [two["server_cpu_us_per_op"] / one["server_cpu_us_per_op"]]
                    if one.get("server_cpu_us_per_op") else [], "x",
                    better="lower")
-        if "calls_per_op" in one and "calls_per_op" in two:
-            for name, point in (("stock", one), ("SCALE", two)):
-                report.add(f"{at}: calls to the backend, {name}",
-                           [point["calls_per_op"]], "/op", better="lower",
-                           by_operation=point["calls_by_operation"])
+
+
+def tell_calls(report, title, outcome):
+    """What an operation costs in calls to the backend, over all points."""
+    for which, name in (("stock", "stock"), ("scale", "SCALE")):
+        points = [point for run in outcome.runs[which]
+                  for point in run.report["points"] if "calls_per_op" in point]
+        by_operation = collections.Counter()
+        for point in points:
+            by_operation.update(point["calls_by_operation"])
+        ops = sum(sum(point["calls_by_operation"].values())
+                  / point["calls_per_op"] for point in points
+                  if point["calls_per_op"])
+        report.add(f"{title}: calls to the backend, {name}",
+                   [point["calls_per_op"] for point in points], "/op",
+                   better="lower", by_operation={
+                       key: round(count / ops, 4)
+                       for key, count in by_operation.most_common()})
 
 
 def tell_operations(title, outcome):
