@@ -148,7 +148,7 @@ def add_calls(report, ladder, calls, classes):
             and classes[name] == "call"}
 
 
-def make_set(server, ladder, folder, version="3"):
+def make_set(server, ladder, folder, version="4.1"):
     """Make the whole set before anything is measured."""
     done = server.ns.run(*command(
         server, version, folder, "--builds", f"{ladder.top:g}", "--scale",

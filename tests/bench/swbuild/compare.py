@@ -117,9 +117,13 @@ def tell(report, contest, version, outcome):
                    curve=[run.samples() for run in outcome.runs[which]],
                    set=outcome.runs[which][-1].report["set"]["text"])
         if len(runs) < len(outcome.runs[which]):
+            least = min((point for run in outcome.runs[which]
+                         for point in run.report["points"]),
+                        key=lambda point: point["builds"])
             print(f"  {title}: {name} had no valid point in "
                   f"{len(outcome.runs[which]) - len(runs)} of "
-                  f"{len(outcome.runs[which])} runs")
+                  f"{len(outcome.runs[which])} runs; {response(least):.1f} ms "
+                  f"at {least['builds']:g} BUILDs")
     ratio(report, f"{title}: SCALE against stock", contest, outcome, "scale")
     if outcome.runs["control"]:
         ratio(report, f"{title}: SCALE that always asks", contest, outcome,

@@ -64,7 +64,8 @@ SLOW_FULL = replace(FULL, first=0.4, top=25.6, scale=0.02)
 PLACES = {
     "fault": Place("FAULT, 0.5 ms, 8,000/s", MemoryVfs, QUICK, FULL,
                    "Freshness = upcall;", LONG, limited, target=3),
-    "proxy_v4": Place("PROXY_V4, 0.5 ms more", make_proxy, QUICK, FULL,
+    "proxy_v4": Place("PROXY_V4, 0.5 ms more", make_proxy,
+                      replace(QUICK, top=32), replace(FULL, top=32),
                       target=3),
     "ceph": Place("CEPH", Ceph, SLOW_QUICK, SLOW_FULL),
     "gluster": Place("GLUSTER", Gluster, SLOW_QUICK, SLOW_FULL,

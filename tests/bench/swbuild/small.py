@@ -13,7 +13,7 @@ import subprocess
 from dataclasses import dataclass
 
 from cgroup import ControlGroup
-from climb import Ladder, climb, draw, make_set
+from climb import Ladder, climb, draw, make_set, response
 from compare import VERSIONS
 from millions import FILES_EACH, Images, Millions
 from nfsbench.load import names
@@ -23,10 +23,10 @@ MEBIBYTE = 1 << 20
 READS = 3000
 TARGET = 50
 # What the server takes before it has cached anything.
-BASE = 30 * MEBIBYTE
+BASE = 48 * MEBIBYTE
 # In the container of the issue: so many files in so many bytes.
 FULL_FILES, FULL_MEMORY = 2_000_000, 512 * MEBIBYTE
-QUICK_FILES = 200_000
+QUICK_FILES = 100_000
 DEPTH = 16
 BESIDE_RATE = 2000
 # As config/container.conf has it.
@@ -79,7 +79,7 @@ def add_arguments(parser):
 
 def ladder(arguments):
     if arguments.quick:
-        return Ladder(first=0.4, top=6.4, scale=0.01, warmup=0.4, seconds=1.6,
+        return Ladder(first=0.4, top=3.2, scale=0.01, warmup=0.4, seconds=1.6,
                       bisect=1)
     return Ladder(first=0.4, top=25.6, scale=0.02, warmup=3, seconds=10)
 
@@ -211,33 +211,41 @@ def measure_rates(report, bed, size):
                          target=target, control=True)
 
 
+def load_beside(report, container, version, side, steps, folder, title):
+    """One run of the load while all files' attributes are asked for."""
+    container.server.load.start(
+        "getattr", of="files", order="random", depth=DEPTH, rate=BESIDE_RATE,
+        until_input=True)
+    try:
+        run = climb(container.server, version, f"{side}, NFSv{version}",
+                    steps, folder)
+    finally:
+        beside = container.server.load.end()
+    report.add(f"{title}: GETATTR beside it, {side}",
+               [beside["requests"] / beside["seconds"]], "/s",
+               curve=[run.samples()])
+    report.add(f"{title}: last valid point, {side}",
+               [run.rate] if run.rate else [], "ops/s")
+    if not run.rate:
+        first = run.report["points"][0]
+        print(f"  {title}: {side} has no valid point; "
+              f"{response(first):.1f} ms at {first['builds']:g} BUILDs")
+        report.failed |= side == "SCALE"
+    return run
+
+
 def measure_swbuild(arguments, report, bed, size, folder):
     """The load beside a client that asks for all files' attributes."""
     steps = ladder(arguments)
     runs = []
     with bed.running(stock()) as server:
         make_set(server, steps, folder)
-    for version in arguments.nfs or VERSIONS:
-        title = f"small, {size.label}, SWBUILD, NFSv{version}"
-        for side, stack in (("stock", stock()), ("SCALE", size.scale())):
-            with contained(bed, size, stack) as container:
-                container.server.load.start(
-                    "getattr", of="files", order="random", depth=DEPTH,
-                    rate=BESIDE_RATE, until_input=True)
-                try:
-                    run = climb(container.server, version,
-                                f"{side}, NFSv{version}", steps, folder)
-                finally:
-                    beside = container.server.load.end()
-            runs.append(run)
-            report.add(f"{title}: GETATTR beside it, {side}",
-                       [beside["requests"] / beside["seconds"]], "/s")
-            report.add(f"{title}: last valid point, {side}",
-                       [run.rate] if run.rate else [], "ops/s",
-                       curve=[run.samples()])
-            if not run.rate:
-                print(f"  {title}: {side} has no valid point")
-                report.failed |= side == "SCALE"
+    for side, stack in (("stock", stock()), ("SCALE", size.scale())):
+        with contained(bed, size, stack) as container:
+            for version in arguments.nfs or VERSIONS:
+                runs.append(load_beside(
+                    report, container, version, side, steps, folder,
+                    f"small, {size.label}, SWBUILD, NFSv{version}"))
     if arguments.plot:
         draw(runs, arguments.plot, "small")
 
