@@ -70,7 +70,8 @@ static void many_(struct probe *p)
 
 	if (!target(p, word(p, 2), "both", &many.target, &dir, &many.fh))
 		return;
-	many.submit = strcmp(word(p, 1), "read") ? many_getattr : many_read;
+	many.submit = strcmp(word(p, 1), "read") == 0 ? many_read :
+							many_getattr;
 	used = cpu();
 	began = sw_now();
 	for (uint64_t i = 0; i < depth && many.left; i++) {

@@ -294,12 +294,12 @@ bool target(struct probe *p, const char *path, const char *by,
 	    struct sw_target *t, struct sw_fh *dir, struct sw_fh *fh)
 {
 	*t = (struct sw_target){ 0 };
-	if (strcmp(by, "name")) {
+	if (strcmp(by, "name") != 0) {
 		if (!find(p, path, fh))
 			return false;
 		t->fh = fh;
 	}
-	if (strcmp(by, "handle")) {
+	if (strcmp(by, "handle") != 0) {
 		if (!walk(p, path, dir, &t->name))
 			return false;
 		t->dir = dir;

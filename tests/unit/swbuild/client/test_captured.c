@@ -241,7 +241,7 @@ static void compare_call(struct op *op, const struct row *row)
 	if (row->other)
 		return;
 	if (length != call_length - arguments ||
-	    memcmp(bytes, call + arguments, length)) {
+	    memcmp(bytes, call + arguments, length) != 0) {
 		CU_FAIL("the call differs");
 		printf("\n%s: ours\n", row->name);
 		for (uint32_t i = 0; i < length; i++)
