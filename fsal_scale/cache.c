@@ -2,6 +2,7 @@
 #include "cache.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "memlimit.h"
@@ -20,10 +21,11 @@
 /**
  * The handle pool. A backend's object is some 350 bytes of VFS's, and some
  * kilobytes where it pins an inode (CEPH, GLUSTER). Descriptors that stay open
- * count in Ganesha's open_fd_count, which has other uses for them.
+ * count in Ganesha's open_fd_count, which begins to close what it has at half
+ * of the process's limit: so a part of that is ours.
  */
 #define POOL_HANDLES 8192
-#define POOL_FDS     256
+#define POOL_FDS_OF  4
 #define POOL_CHARGE  (UINT64_C(32) << 20)
 #define HANDLE_BYTES 1024
 
@@ -92,6 +94,18 @@ uint64_t scale_cache_bytes(const struct scale_config *cfg)
 	       cfg->max_files * NAME_BYTES;
 }
 
+/* A file that is read and not opened (NFSv3) leaves a descriptor in its object,
+ * and a build reads thousands of them again and again.
+ */
+static uint32_t pool_fds(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return POOL_HANDLES / POOL_FDS_OF;
+	return (uint32_t)MIN(limit.rlim_cur / POOL_FDS_OF, POOL_HANDLES);
+}
+
 int scale_cache_start(const struct scale_config *cfg)
 {
 	struct mdx_params params;
@@ -118,7 +132,7 @@ int scale_cache_start(const struct scale_config *cfg)
 		params.limits.max_bytes = limit.bytes / 4 * 3;
 	}
 	params.pool.max_handles = POOL_HANDLES;
-	params.pool.max_fds = POOL_FDS;
+	params.pool.max_fds = pool_fds();
 	params.pool.max_charge = POOL_CHARGE;
 	params.attachment_release = release_acl;
 	params.handle_release = release_pooled;
