@@ -5,6 +5,8 @@
  */
 #include "cached.h"
 
+#include <sys/resource.h>
+
 #include "cache.h"
 
 #define FOREVER "Attr_TTL = -1; Name_TTL = -1; Negative_TTL = -1;"
@@ -209,6 +211,39 @@ static void test_pool_limit(void)
 	end();
 }
 
+/* What was used and left a descriptor open is not made anew for the next use,
+ * up to a quarter of the process's descriptors.
+ */
+static void test_descriptors(void)
+{
+	const unsigned int n = 1000;
+	unsigned int made;
+	char name[16];
+
+	for (unsigned int i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		tree_make(tree.root, name, REGULAR_FILE);
+	}
+	begin("");
+	for (unsigned int round = 0; round < 2; round++) {
+		made = tree.calls[TREE_CREATE_HANDLE];
+		for (unsigned int i = 0; i < n; i++) {
+			struct fsal_obj_handle *f;
+			struct fsal_attrlist attrs;
+			fsal_status_t status;
+
+			f = by_handle(scale, tree.root->names[i].node, &status);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+			OK(truncate_to(f, i));
+			OK(get(f, &attrs));
+			drop(f);
+		}
+		mdx_quiesce(SCALE.cache);
+	}
+	CU_ASSERT_EQUAL(tree.calls[TREE_CREATE_HANDLE], made);
+	end();
+}
+
 static uint64_t space_of(struct fsal_obj_handle *obj, uint64_t *calls)
 {
 	fsal_dynamicfsinfo_t info;
@@ -248,6 +283,7 @@ static void test_space(void)
 
 int main(void)
 {
+	struct rlimit limit;
 	CU_TestInfo tests[] = {
 		{ "hot", test_hot },
 		{ "a wire handle apart from the key", test_wire_apart },
@@ -256,9 +292,13 @@ int main(void)
 		{ "stale", test_stale },
 		{ "another object is made", test_other_object },
 		{ "the pool's limit", test_pool_limit },
+		{ "descriptors", test_descriptors },
 		{ "space", test_space },
 		CU_TEST_INFO_NULL,
 	};
 
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 	return cunit_main("handles", cached_setup, tests);
 }
