@@ -51,5 +51,5 @@ def measure(arguments, report, folder):
                    mdcache(FIRST_LEVEL)),
         control=Side(scale(ALWAYS_ASK, **limits), mdcache(FIRST_LEVEL),
                      extra=NO_EXPIRY, fault=True,
-                     initially=lambda fault: fault.capacity(500)),
+                     initially=lambda fault: fault.capacity(1000)),
         target=TARGET), rounds)

@@ -3,7 +3,7 @@
 
 The files are on a tmpfs, so that a stable write is not what is
 measured.  The control is SCALE that always asks, over a backend that does
-500 calls a second.
+1,000 calls a second.
 """
 
 from climb import Ladder
@@ -35,5 +35,5 @@ def measure(arguments, report, folder):
         stock=Side(stock()),
         scale=Side(scale("Freshness = notify;")),
         control=Side(scale(ALWAYS_ASK), extra=NO_EXPIRY, fault=True,
-                     initially=lambda fault: fault.capacity(500)),
+                     initially=lambda fault: fault.capacity(1000)),
         target=TARGET), rounds)
