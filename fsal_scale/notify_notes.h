@@ -18,6 +18,7 @@
 
 /** More than a batch usually has: what it is of comes several times. */
 #define NOTIFY_NOTES 1024
+#define NOTIFY_SLOTS 2048u
 
 struct notify_note {
 	struct notify_key key;
@@ -28,7 +29,7 @@ struct notify_notes {
 	unsigned int count;
 	struct notify_note items[NOTIFY_NOTES];
 	/** 1 + the place of an item, by the hash of its key; 0: none */
-	uint16_t slots[2 * NOTIFY_NOTES];
+	uint16_t slots[NOTIFY_SLOTS];
 };
 
 enum notify_noted {
@@ -52,7 +53,7 @@ static inline enum notify_noted notify_note(struct notify_notes *notes,
 	uint16_t *slot;
 
 	for (;; at++) {
-		slot = &notes->slots[at % (2 * NOTIFY_NOTES)];
+		slot = &notes->slots[at % NOTIFY_SLOTS];
 		if (*slot == 0)
 			break;
 		note = &notes->items[*slot - 1];

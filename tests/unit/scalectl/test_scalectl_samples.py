@@ -92,12 +92,18 @@ def test_sample_container():
     url = f"{URL}/srv/nfs?version=4"
     wanted = {"folder": "/srv/nfs", "rpcbind": False, "list": [url]}
     conf = PROJECT / "config/container.conf"
-    answer = probe(conf, bounding=f"{CONTAINER},+dac_read_search", **wanted)
+    answer = probe(conf, bounding=f"{CONTAINER},+dac_read_search,+sys_admin",
+                   **wanted)
     assert served(answer) == "0,1"
     assert answer["listed"] == {url: ["hello"]}
     assert not complaints(answer["log"])
     assert "maxStatCache 2000000" in answer["log"]
-    # The one right that a container must be given is really needed.
+    # Without the second right it serves, and says what is not to be had.
+    answer = probe(conf, bounding=f"{CONTAINER},+dac_read_search", **wanted)
+    assert answer["listed"] == {url: ["hello"]}
+    said, = complaints(answer["log"])
+    assert "CAP_SYS_ADMIN" in said and "times to live" in said
+    # The first one is really needed.
     answer = probe(conf, bounding=CONTAINER, **wanted)
     assert answer["listed"] != {url: ["hello"]}
 
