@@ -60,9 +60,17 @@ class Size:
                      pagepool=max(MEBIBYTE, int(32 * MEBIBYTE * part)))
 
 
+def in_proportion(files):
+    """The container's memory for so many files, in bytes."""
+    return BASE + (FULL_MEMORY - BASE) * files // FULL_FILES
+
+
 def sizes(arguments):
+    if arguments.files:
+        return [Size(arguments.files, in_proportion(arguments.files),
+                     arguments.files, 10, 10, 1)]
     if arguments.quick:
-        memory = BASE + (FULL_MEMORY - BASE) * QUICK_FILES // FULL_FILES
+        memory = in_proportion(QUICK_FILES)
         return [Size(QUICK_FILES, memory, QUICK_FILES, 5, 2, 1),
                 Size(QUICK_FILES * 3 // 2, memory, QUICK_FILES, 5, 2, 1)]
     return [Size(FULL_FILES, FULL_MEMORY, FULL_FILES, 60, 20, 3),
@@ -71,7 +79,12 @@ def sizes(arguments):
 
 def add_arguments(parser):
     """The options of this part."""
-    parser.add_argument_group("small").add_argument(
+    group = parser.add_argument_group("small")
+    group.add_argument(
+        "--files", metavar="N", type=int,
+        help="only so many files, and the container's memory in proportion; "
+             "GETATTR and LOOKUP alone, once")
+    group.add_argument(
         "--images", metavar="DIR",
         help="keep the images with the files there, and use those that are "
              "there (else they are made anew in /dev/shm)")
@@ -258,5 +271,5 @@ def measure(arguments, report, folder):
                 if number == 0:
                     prove_limit(report, bed, size)
                 measure_rates(report, bed, size)
-                if number == 0:
+                if number == 0 and not arguments.files:
                     measure_swbuild(arguments, report, bed, size, folder)
