@@ -83,7 +83,7 @@ def licence(runner, files):
               "config/packaging/copyright", "config/packaging/changelog.in",
               "config/packaging/lintian-overrides"}
     without = [name for name in files if name not in exempt
-               and not name.endswith((".gz", ".svg"))
+               and not name.endswith((".gz", ".json", ".svg"))
                and b"SPDX-License-Identifier: LGPL-3.0-or-later"
                not in (TOP / name).read_bytes()[:400]]
     runner.add("licence", not without,
