@@ -40,7 +40,7 @@ def sanitize(runner):
 
 
 def fuzz(runner):
-    """The engine's packed formats and name tables, a minute each."""
+    """The engine's packed formats and name tables, half a minute each."""
     folder = BUILD / "fuzz"
     if (runner.step("fuzz-configure", "cmake", "-S", TOP, "-B", folder,
                     "-DCMAKE_C_COMPILER=clang", "-DSCALE_FSAL=OFF",
