@@ -14,7 +14,7 @@ import re
 import pytest
 
 from backends.gluster import VOLUME
-from beside.remote import AUTO, STOCK_OPTIONS, serve
+from beside.remote import AUTO, STOCK_OPTIONS, one_at_a_time, serve
 from coherence.served import stop
 from harness.answers import NOENT, OK
 from harness.nfs import VERSIONS, connect
@@ -100,23 +100,7 @@ class Place:
 @pytest.fixture(scope="module")
 def clusters(stack, folder):
     """clusters(name): (the server, the second client), one at a time."""
-    running = {}
-
-    def end():
-        for instance, second in running.values():
-            second.stop()
-            stop(instance)
-        running.clear()
-
-    def get(name):
-        if name not in running:
-            end()
-            instance = serve(folder("remote-" + name), stack, AUTO[name])
-            running[name] = instance, instance.backend.second_client()
-        return running[name]
-
-    yield get
-    end()
+    yield from one_at_a_time(stack, folder, "remote-", AUTO)
 
 
 @pytest.fixture

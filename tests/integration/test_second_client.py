@@ -9,8 +9,7 @@ import itertools
 
 import pytest
 
-from beside.remote import CASES, serve
-from coherence.served import stop
+from beside.remote import CASES, one_at_a_time
 from harness.answers import BADHANDLE, NOENT, OK, STALE
 from harness.nfs import VERSIONS, connect
 from harness.wait import wait_for
@@ -29,23 +28,7 @@ def cases():
 @pytest.fixture(scope="module")
 def clusters(stack, folder):
     """clusters(name): (the server, the second client), one at a time."""
-    running = {}
-
-    def end():
-        for instance, second in running.values():
-            second.stop()
-            stop(instance)
-        running.clear()
-
-    def get(name):
-        if name not in running:
-            end()
-            instance = serve(folder("second-" + name), stack, CASES[name])
-            running[name] = instance, instance.backend.second_client()
-        return running[name]
-
-    yield get
-    end()
+    yield from one_at_a_time(stack, folder, "second-", CASES)
 
 
 class Pair:

@@ -5,7 +5,7 @@ import dataclasses
 
 from backends.ceph import Ceph
 from backends.gluster import OPTIONS, Gluster
-from coherence.served import BUDGET
+from coherence.served import BUDGET, stop
 from coherence.variants import ASIDE, EXPIRY, MDCACHE, NFSV4
 from harness.ganesha import Settings
 from harness.instance import Instance
@@ -54,3 +54,24 @@ def serve(rundir, stack, case):
         settings.blocks = [f"MDCACHE {{ {case.mdcache} }}"]
     return Instance(rundir, stack, backend, settings, [
         dataclasses.replace(backend.export(), extra=case.expiry)])
+
+
+def one_at_a_time(stack, folder, prefix, cases):
+    """For a fixture: yields get(name) -> (the server, the second client)."""
+    running = {}
+
+    def end():
+        for instance, second in running.values():
+            second.stop()
+            stop(instance)
+        running.clear()
+
+    def get(name):
+        if name not in running:
+            end()
+            instance = serve(folder(prefix + name), stack, cases[name])
+            running[name] = instance, instance.backend.second_client()
+        return running[name]
+
+    yield get
+    end()
