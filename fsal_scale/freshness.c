@@ -67,14 +67,6 @@ static bool sends_upcalls(const char *backend)
 	return true;
 }
 
-static void set_lives(const struct scale_freshness_config *cfg, int32_t expiry,
-		      struct scale_freshness *fresh)
-{
-	fresh->attr_ms = to_ms(cfg->attr_ttl, expiry);
-	fresh->name_ms = to_ms(cfg->name_ttl, expiry);
-	fresh->negative_ms = to_ms(cfg->negative_ttl, expiry);
-}
-
 void scale_freshness_ttl(const struct scale_freshness_config *cfg,
 			 enum scale_freshness_mode mode,
 			 struct scale_freshness *fresh)
@@ -82,10 +74,13 @@ void scale_freshness_ttl(const struct scale_freshness_config *cfg,
 	int32_t expiry;
 
 	/* Whoever is told of changes does without MDCACHE, too. */
-	if (!export_expiry(&expiry) || (expiry == 0 && mode == SCALE_UPCALL))
+	if (!export_expiry(&expiry) ||
+	    (expiry == 0 && (mode == SCALE_UPCALL || mode == SCALE_NOTIFY)))
 		expiry = DEFAULT_TTL;
 	fresh->mode = mode;
-	set_lives(cfg, expiry, fresh);
+	fresh->attr_ms = to_ms(cfg->attr_ttl, expiry);
+	fresh->name_ms = to_ms(cfg->name_ttl, expiry);
+	fresh->negative_ms = to_ms(cfg->negative_ttl, expiry);
 }
 
 bool scale_freshness_settle(const struct scale_freshness_config *cfg,
@@ -93,7 +88,7 @@ bool scale_freshness_settle(const struct scale_freshness_config *cfg,
 			    struct config_error_type *err_type,
 			    struct scale_freshness *fresh)
 {
-	int32_t expiry = DEFAULT_TTL;
+	int32_t expiry;
 	bool always_asked = export_expiry(&expiry) && expiry == 0;
 
 	*fresh = (struct scale_freshness){
@@ -143,11 +138,6 @@ bool scale_freshness_settle(const struct scale_freshness_config *cfg,
 		err_type->invalid = true;
 		return false;
 	}
-	/* Times that were not said are not the export's: notify does without
-	 * MDCACHE, too.
-	 */
-	if (fresh->mode == SCALE_NOTIFY && expiry == 0)
-		expiry = DEFAULT_TTL;
 	switch (fresh->mode) {
 	case SCALE_UPCALL:
 	case SCALE_ASK:
@@ -156,7 +146,7 @@ bool scale_freshness_settle(const struct scale_freshness_config *cfg,
 		fresh->negative_ms = MDX_FOREVER;
 		break;
 	default:
-		set_lives(cfg, expiry, fresh);
+		scale_freshness_ttl(cfg, fresh->mode, fresh);
 	}
 	return true;
 }

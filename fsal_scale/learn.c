@@ -123,9 +123,6 @@ void scale_change_begin(struct scale_change *ch, struct scale_export *exp)
 	ch->locks[1] = NULL;
 }
 
-/** What no change of an object changes. */
-#define IDENTITY (MDX_TYPE | MDX_FSID | MDX_FILEID)
-
 /* From here on the backend may have changed it: what was is told to nobody,
  * least of all to MDCACHE, which would keep it when the change is over.
  */
@@ -133,8 +130,7 @@ void scale_change_obj(struct scale_change *ch, const struct scale_obj *obj)
 {
 	if (!scale_obj_cached(obj))
 		return;
-	mdx_invalidate(SCALE.cache, scale_obj_key(obj),
-		       (MDX_NUMBERS & ~IDENTITY) | MDX_ACL);
+	mdx_invalidate(SCALE.cache, scale_obj_key(obj), SCALE_CHANGEABLE);
 	(void)mdx_change_entry(SCALE.cache, &ch->ch, scale_obj_key(obj));
 }
 
@@ -191,7 +187,7 @@ void scale_changed_obj(struct scale_change *ch, const struct scale_obj *obj)
 {
 	const struct scale_export *exp = ch->exp;
 	const struct mdx_attrs identity = {
-		.valid = IDENTITY,
+		.valid = SCALE_IDENTITY,
 		.type = obj->obj.type,
 		.fsid_major = obj->obj.fsid.major,
 		.fsid_minor = obj->obj.fsid.minor,

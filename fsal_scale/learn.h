@@ -64,6 +64,12 @@ void scale_store_parent(struct scale_export *exp, uint64_t ticket,
 			const struct scale_obj *child,
 			const struct scale_obj *dir);
 
+/** What no change of an object changes. */
+#define SCALE_IDENTITY (MDX_TYPE | MDX_FSID | MDX_FILEID)
+
+/** What any change of an object's attributes may have changed. */
+#define SCALE_CHANGEABLE ((MDX_NUMBERS & ~SCALE_IDENTITY) | MDX_ACL)
+
 /* --- Changing ------------------------------------------------------------ */
 
 struct scale_change {

@@ -22,12 +22,12 @@
 #include <unistd.h>
 
 #include "cache.h"
+#include "learn.h"
 #include "live.h"
 #include "notify_notes.h"
 #include "notify_repeat.h"
 #include "notify_stats.h"
 #include "notify_watch.h"
-#include "object.h"
 
 #define BATCH_BYTES (64 * 1024)
 #define NAP_US	    2000
@@ -43,10 +43,7 @@
 
 #define MS	     UINT64_C(1000000)
 
-/** What of an object no change changes. */
-#define IDENTITY   (MDX_TYPE | MDX_FSID | MDX_FILEID)
-
-#define TELL_ATTRS (FSAL_UP_INVALIDATE_ATTRS | FSAL_UP_INVALIDATE_ACL)
+#define TELL_ATTRS   (FSAL_UP_INVALIDATE_ATTRS | FSAL_UP_INVALIDATE_ACL)
 #define TELL_NAMES                                 \
 	(TELL_ATTRS | FSAL_UP_INVALIDATE_CONTENT | \
 	 FSAL_UP_INVALIDATE_DIR_POPULATED | FSAL_UP_INVALIDATE_DIR_CHUNKS)
@@ -138,7 +135,7 @@ static bool note(const struct notify_key *key, uint32_t flags)
  */
 static void changed(const struct notify_key *key, uint32_t flags)
 {
-	uint32_t mask = (MDX_NUMBERS & ~IDENTITY) | MDX_ACL;
+	uint32_t mask = SCALE_CHANGEABLE;
 
 	if (key->len == 0 || !note(key, flags))
 		return;

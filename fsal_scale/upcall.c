@@ -96,8 +96,8 @@ struct scale_upcall *scale_upcall_begin(uint32_t backend_id)
 
 /*
  * Begin to handle an event.
- * @return The vector whose super to call, good until upcall_leave(), or NULL:
- *         drop the event.
+ * @return The vector whose super to call, good until scale_upcall_end(), or
+ * NULL: drop the event.
  */
 static struct scale_upcall *upcall_enter(const struct fsal_up_vector *vec)
 {
@@ -112,15 +112,10 @@ static struct scale_upcall *upcall_enter(const struct fsal_up_vector *vec)
 		       NULL;
 }
 
-static void upcall_leave(struct scale_upcall *up)
+void scale_upcall_end(struct scale_upcall *up)
 {
 	depth--;
 	atomic_fetch_sub(&up->busy, 1);
-}
-
-void scale_upcall_end(struct scale_upcall *up)
-{
-	upcall_leave(up);
 }
 
 void scale_upcall_count(struct scale_upcall *up, enum scale_source source)
@@ -221,7 +216,7 @@ static fsal_status_t scale_up_invalidate(const struct fsal_up_vector *vec,
 		drop_known(up, obj, flags);
 		status = up->super->invalidate(up->super, &key, flags);
 	}
-	upcall_leave(up);
+	scale_upcall_end(up);
 	return status;
 }
 
@@ -241,7 +236,7 @@ static void run_close_job(struct fridgethr_context *ctx)
 	depth++;
 	(void)up->super->invalidate(up->super, &job->key,
 				    job->flags | FSAL_UP_INVALIDATE_CLOSE);
-	upcall_leave(up);
+	scale_upcall_end(up);
 	gsh_free(job);
 }
 
@@ -273,7 +268,7 @@ static fsal_status_t scale_up_invalidate_close(const struct fsal_up_vector *vec,
 		}
 	}
 	gsh_free(job);
-	upcall_leave(up);
+	scale_upcall_end(up);
 	return fsalstat(posix2fsal_error(rc), rc);
 }
 
@@ -297,7 +292,7 @@ static fsal_status_t scale_up_update(const struct fsal_up_vector *vec,
 					    0));
 		status = up->super->update(up->super, &key, attr, flags);
 	}
-	upcall_leave(up);
+	scale_upcall_end(up);
 	return status;
 }
 
@@ -322,7 +317,7 @@ static fsal_status_t scale_up_try_release(const struct fsal_up_vector *vec,
 		status = up->super->try_release(up->super, &key, flags);
 	}
 	scale_up(below);
-	upcall_leave(up);
+	scale_upcall_end(up);
 	return status;
 }
 
@@ -337,7 +332,7 @@ static state_status_t scale_up_lock_grant(const struct fsal_up_vector *vec,
 	if (up == NULL)
 		return STATE_NOT_FOUND;
 	status = up->super->lock_grant(up->super, file, owner, lock_param);
-	upcall_leave(up);
+	scale_upcall_end(up);
 	return status;
 }
 
@@ -352,7 +347,7 @@ static state_status_t scale_up_lock_avail(const struct fsal_up_vector *vec,
 	if (up == NULL)
 		return STATE_NOT_FOUND;
 	status = up->super->lock_avail(up->super, file, owner, lock_param);
-	upcall_leave(up);
+	scale_upcall_end(up);
 	return status;
 }
 
@@ -369,7 +364,7 @@ scale_up_layoutrecall(const struct fsal_up_vector *vec,
 		return STATE_NOT_FOUND;
 	status = up->super->layoutrecall(up->super, handle, layout_type,
 					 changed, segment, cookie, spec);
-	upcall_leave(up);
+	scale_upcall_end(up);
 	return status;
 }
 
@@ -382,7 +377,7 @@ static state_status_t scale_up_delegrecall(const struct fsal_up_vector *vec,
 	if (up == NULL)
 		return STATE_NOT_FOUND;
 	status = up->super->delegrecall(up->super, handle);
-	upcall_leave(up);
+	scale_upcall_end(up);
 	return status;
 }
 

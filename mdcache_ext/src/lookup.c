@@ -107,11 +107,7 @@ static int tell(struct mdx *c, enum found found, const struct record *r,
 		count(&c->counters, MDX_C_NAME_COMPLETE);
 		return -ENOENT;
 	}
-	if (found == FOUND_NOTHING) {
-		count(&c->counters, MDX_C_NAME_MISS);
-		return -ENODATA;
-	}
-	if (r->flags & RECORD_DOUBT) {
+	if (found == FOUND_NOTHING || r->flags & RECORD_DOUBT) {
 		count(&c->counters, MDX_C_NAME_MISS);
 		return -ENODATA;
 	}
