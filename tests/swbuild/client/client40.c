@@ -86,9 +86,7 @@ static void on_setclientid(struct op *op, struct reply *reply)
 	struct sw_client *client = op->client;
 
 	if (step_good(op, reply, "SETCLIENTID"))
-		system_send(system_op(client, client->protocol, &confirm,
-				      on_confirm),
-			    NULL);
+		system_ask(client, &confirm, on_confirm);
 }
 
 static void setclientid(struct sw_client *client)
@@ -97,9 +95,7 @@ static void setclientid(struct sw_client *client)
 					      .encode = put_setclientid,
 					      .decode = get_setclientid };
 
-	system_send(system_op(client, client->protocol, &coding,
-			      on_setclientid),
-		    NULL);
+	system_ask(client, &coding, on_setclientid);
 }
 
 void clientid40_renew(struct sw_client *client)
@@ -152,8 +148,7 @@ static void tick(struct sw_client *client, uint64_t now)
 		return;
 	client->renewing = true;
 	client->counters.renews++;
-	system_send(system_op(client, client->protocol, &renew, on_renew),
-		    NULL);
+	system_ask(client, &renew, on_renew);
 }
 
 /* ---- */

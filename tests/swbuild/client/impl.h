@@ -339,6 +339,9 @@ struct op *system_op(struct sw_client *client, const struct protocol *protocol,
 		     void (*step)(struct op *op, struct reply *reply));
 /* Sends it, at once on that connection, or (NULL) on any, before others. */
 void system_send(struct op *op, struct conn *conn);
+/* Both, by the client's own protocol and on any connection. */
+void system_ask(struct sw_client *client, const struct coding *coding,
+		void (*step)(struct op *op, struct reply *reply));
 /* Sends it anew after a pause. */
 void op_later(struct op *op);
 

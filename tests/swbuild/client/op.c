@@ -144,6 +144,12 @@ void system_send(struct op *op, struct conn *conn)
 	client_pump(op->client);
 }
 
+void system_ask(struct sw_client *client, const struct coding *coding,
+		void (*step)(struct op *op, struct reply *reply))
+{
+	system_send(system_op(client, client->protocol, coding, step), NULL);
+}
+
 /* ---- sent ---- */
 
 static void give_xid(struct op *op)

@@ -69,8 +69,7 @@ static void on_root(struct op *op, struct reply *reply)
 
 void find_root(struct sw_client *client)
 {
-	system_send(system_op(client, client->protocol, &nfs4_root, on_root),
-		    NULL);
+	system_ask(client, &nfs4_root, on_root);
 }
 
 /* ---- operations ---- */

@@ -157,9 +157,7 @@ static void reclaimed(struct sw_client *client)
 	if (client->version == SW_V40)
 		reopen_next(client);
 	else
-		system_send(system_op(client, client->protocol, &complete,
-				      on_complete),
-			    NULL);
+		system_ask(client, &complete, on_complete);
 }
 
 static void on_reclaim(struct op *op, struct reply *reply)

@@ -105,9 +105,7 @@ static void exchange_id(struct sw_client *client)
 					      .encode = put_exchange_id,
 					      .decode = get_exchange_id };
 
-	system_send(system_op(client, client->protocol, &coding,
-			      on_exchange_id),
-		    NULL);
+	system_ask(client, &coding, on_exchange_id);
 }
 
 /* ---- CREATE_SESSION ---- */
@@ -223,9 +221,7 @@ static void create_session(struct sw_client *client)
 					      .encode = put_create_session,
 					      .decode = get_create_session };
 
-	system_send(system_op(client, client->protocol, &coding,
-			      on_create_session),
-		    NULL);
+	system_ask(client, &coding, on_create_session);
 }
 
 void session_renew(struct sw_client *client)
@@ -317,8 +313,7 @@ static void tick(struct sw_client *client, uint64_t now)
 		return;
 	client->renewing = true;
 	client->counters.renews++;
-	system_send(system_op(client, client->protocol, &alone, on_renewed),
-		    NULL);
+	system_ask(client, &alone, on_renewed);
 }
 
 /* ---- the end ---- */
@@ -373,9 +368,7 @@ static void destroy_session(struct sw_client *client)
 					      .encode = put_destroy_session,
 					      .decode = get_destroy_session };
 
-	system_send(system_op(client, client->protocol, &coding,
-			      on_destroy_session),
-		    NULL);
+	system_ask(client, &coding, on_destroy_session);
 }
 
 static void unmount(struct sw_client *client)
