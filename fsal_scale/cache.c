@@ -18,16 +18,18 @@
 #define STAT_BYTES 136
 #define NAME_BYTES 48
 
+/** The server without any cache: its threads, tables and libraries. */
+#define SERVER_BYTES (UINT64_C(40) << 20)
+
 /**
- * The handle pool. A backend's object is some 350 bytes of VFS's, and some
- * kilobytes where it pins an inode (CEPH, GLUSTER). Descriptors that stay open
- * count in Ganesha's open_fd_count, which begins to close what it has at half
- * of the process's limit: so a part of that is ours.
+ * The handle pool may take a part of pagepool besides. Descriptors that stay
+ * open count in Ganesha's open_fd_count, which begins to close what it has at
+ * half of the process's limit: so a part of that is ours.
  */
-#define POOL_HANDLES 8192
-#define POOL_FDS_OF  4
-#define POOL_CHARGE  (UINT64_C(32) << 20)
-#define HANDLE_BYTES 1024
+#define POOL_PART   4
+#define POOL_LEAST  (UINT64_C(8) << 20)
+#define POOL_FDS    8192
+#define POOL_FDS_OF 4
 
 /** Keeps exports in slots, while the pool releases an object in one's context. */
 static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -88,6 +90,11 @@ static void release_pooled(void *object, void *arg)
 	gsh_free(pooled);
 }
 
+static uint64_t pool_bytes(const struct scale_config *cfg)
+{
+	return MAX(cfg->pagepool / POOL_PART, POOL_LEAST);
+}
+
 uint64_t scale_cache_bytes(const struct scale_config *cfg)
 {
 	return cfg->pagepool + cfg->max_stats * (STAT_BYTES + NAME_BYTES) +
@@ -102,14 +109,34 @@ static uint32_t pool_fds(void)
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		return POOL_HANDLES / POOL_FDS_OF;
-	return (uint32_t)MIN(limit.rlim_cur / POOL_FDS_OF, POOL_HANDLES);
+		return POOL_FDS / POOL_FDS_OF;
+	return (uint32_t)MIN(limit.rlim_cur / POOL_FDS_OF, POOL_FDS);
+}
+
+/* Bytes for the engine: what is configured, if that and the rest of the server
+ * fit into the memory there is.
+ */
+static uint64_t engine_bytes(const struct scale_config *cfg)
+{
+	uint64_t rest = pool_bytes(cfg) + SERVER_BYTES;
+	uint64_t bytes = scale_cache_bytes(cfg);
+	struct memlimit limit;
+
+	memlimit_get("/proc", "/sys/fs/cgroup", &limit);
+	if (bytes + rest <= limit.bytes)
+		return bytes;
+	LogWarn(COMPONENT_FSAL,
+		"SCALE: maxFilesToCache, maxStatCache and pagepool would take up to %" PRIu64
+		" bytes with the server itself, more than %s (%" PRIu64
+		" bytes): fewer entries will be cached; make them smaller, or give the server more memory",
+		bytes + rest, limit.source, limit.bytes);
+	bytes = limit.bytes / 4 * 3;
+	return MAX(bytes - MIN(rest, bytes), limit.bytes / 4);
 }
 
 int scale_cache_start(const struct scale_config *cfg)
 {
 	struct mdx_params params;
-	struct memlimit limit;
 	static int rc;
 
 	/* Once for all exports: they may share objects. */
@@ -121,19 +148,10 @@ int scale_cache_start(const struct scale_config *cfg)
 	mdx_params_init(&params);
 	params.limits.max_files = cfg->max_files;
 	params.limits.max_stats = cfg->max_stats;
-	params.limits.max_bytes = scale_cache_bytes(cfg);
-	memlimit_get("/proc", "/sys/fs/cgroup", &limit);
-	if (params.limits.max_bytes > limit.bytes) {
-		LogWarn(COMPONENT_FSAL,
-			"SCALE: maxFilesToCache and maxStatCache would take up to %" PRIu64
-			" bytes with the pagepool, more than %s (%" PRIu64
-			" bytes): fewer entries will be cached; make them smaller, or give the server more memory",
-			params.limits.max_bytes, limit.source, limit.bytes);
-		params.limits.max_bytes = limit.bytes / 4 * 3;
-	}
-	params.pool.max_handles = POOL_HANDLES;
+	params.limits.max_bytes = engine_bytes(cfg);
+	params.pool.max_charge = pool_bytes(cfg);
+	params.pool.max_handles = params.pool.max_charge / SCALE_HANDLE_BYTES;
 	params.pool.max_fds = pool_fds();
-	params.pool.max_charge = POOL_CHARGE;
 	params.attachment_release = release_acl;
 	params.handle_release = release_pooled;
 	rc = mdx_create(&params, &SCALE.cache);
@@ -323,7 +341,8 @@ fsal_status_t scale_pool_add(struct scale_export *exp, struct mdx_key key,
 
 	pooled->sub = sub;
 	pooled->slot = exp->slot;
-	rc = mdx_pool_add(SCALE.cache, key, pooled, HANDLE_BYTES, 0, handle);
+	rc = mdx_pool_add(SCALE.cache, key, pooled, exp->handle_bytes, 0,
+			  handle);
 	if (rc == 0)
 		return status;
 	gsh_free(pooled);

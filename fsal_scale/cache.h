@@ -42,7 +42,15 @@ int scale_cache_start(const struct scale_config *cfg);
 /** @brief At the very end of the process: stop the engine's thread. */
 void scale_cache_stop(void);
 
-/** @brief The memory that the cache may take, in bytes. */
+/** An object of a backend that holds little more than the file's handle: some
+ *  350 bytes of VFS's, with its names in lists and the allocator's share.
+ */
+#define SCALE_HANDLE_BYTES 1024
+
+/** One that pins an inode of the backend's library (CEPH, GLUSTER). */
+#define SCALE_PINNED_BYTES 8192
+
+/** @brief The memory that the cache may take, in bytes, without the pool. */
 uint64_t scale_cache_bytes(const struct scale_config *cfg);
 
 /**

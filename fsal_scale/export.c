@@ -314,7 +314,8 @@ static void scale_export_release(struct fsal_export *exp_hdl)
 	free_export_ops(exp_hdl);
 }
 
-void scale_export_ops_init(struct export_ops *ops)
+void scale_export_ops_init(struct export_ops *ops,
+			   const struct export_ops *below)
 {
 	ops->prepare_unexport = scale_prepare_unexport;
 	ops->unexport = scale_unexport;
@@ -322,7 +323,7 @@ void scale_export_ops_init(struct export_ops *ops)
 	ops->release = scale_export_release;
 	scale_handle_export_ops_init(ops);
 	scale_name_export_ops_init(ops);
-	scale_fsinfo_export_ops_init(ops);
+	scale_fsinfo_export_ops_init(ops, below);
 	scale_pnfs_export_ops_init(ops);
 	/* get_name stays Ganesha's: the module's name. */
 }
@@ -346,6 +347,20 @@ static uint32_t fds_of(const char *backend)
 			       strcasecmp(backend, "MEM") == 0 ?
 		       0 :
 		       1;
+}
+
+/* What an object of a backend takes in the pool. */
+static uint32_t charge_of(const char *backend)
+{
+	static const char *const light[] = { "VFS",	"XFS", "LUSTRE",
+					     "GPFS",	"MEM", "PROXY_V3",
+					     "PROXY_V4" };
+
+	for (size_t i = 0; i < sizeof(light) / sizeof(light[0]); i++) {
+		if (strcasecmp(backend, light[i]) == 0)
+			return SCALE_HANDLE_BYTES;
+	}
+	return SCALE_PINNED_BYTES;
 }
 
 /* What an export is before its backend's is there. */
@@ -475,7 +490,8 @@ fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
 	}
 
 	fsal_export_init(&exp->export);
-	scale_export_ops_init(&exp->export.exp_ops);
+	scale_export_ops_init(&exp->export.exp_ops,
+			      &op_ctx->fsal_export->exp_ops);
 	fsal_export_stack(op_ctx->fsal_export, &exp->export);
 	scale_abilities_read(exp);
 	lowest = lowest_backend(exp);
@@ -484,6 +500,7 @@ fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
 	exp->lends_handles = strcasecmp(lowest, "MEM") == 0;
 	exp->keeps_listed = strcasecmp(lowest, "GLUSTER") == 0;
 	exp->pools_fds = fds_of(lowest);
+	exp->handle_bytes = charge_of(lowest);
 	join_cache(exp, backend->name);
 	if (exp->cached && exp->fresh.mode == SCALE_NOTIFY)
 		scale_notify_join(exp);

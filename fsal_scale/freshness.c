@@ -219,13 +219,7 @@ uint32_t scale_freshness_name_ms(const struct scale_export *exp,
 	return MDX_FOREVER;
 }
 
-unsigned int scale_freshness_change_flags(const struct scale_export *exp,
-					  const fsal_fsid_t *fsid)
+unsigned int scale_freshness_change_flags(const struct scale_export *exp)
 {
-	if (scale_freshness_announced(exp, fsid) || exp->fresh.by_handle ||
-	    (exp->fresh.mode == SCALE_TTL &&
-	     exp->fresh.name_ms == MDX_FOREVER &&
-	     exp->fresh.negative_ms == MDX_FOREVER))
-		return 0;
-	return MDX_DROP_COMPLETE;
+	return exp->fresh.mode == SCALE_ASK ? MDX_DROP_COMPLETE : 0;
 }

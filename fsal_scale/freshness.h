@@ -16,10 +16,9 @@
  * ttl     What the backend said is taken for true for so many seconds. A
  *         change through this server shows at once; one made elsewhere, when
  *         the time is over, or when the directory's change attribute tells of
- *         it. After a change of one's own a directory is no longer complete,
- *         for a foreign change might hide behind it; not so where names live
- *         for ever, for then the administrator vouches that nobody else
- *         changes anything.
+ *         it. A change through this server hides one made elsewhere from that
+ *         attribute; the time since the directory was listed goes on, and no
+ *         change of one's own makes it longer.
  * upcall  The backend tells of foreign changes; nothing expires. GLUSTER does
  *         not tell of all (gluster.h), so there the times to live hold, too.
  * notify  The kernel tells (notify.h); nothing expires but what changes without
@@ -128,9 +127,10 @@ uint32_t scale_freshness_name_ms(const struct scale_export *exp,
 /**
  * @brief May a directory stay complete over a change of one's own?
  *
+ * Not under ask, where a foreign change may hide behind it and nothing expires.
+ *
  * @return Flags for mdx_changed_name().
  */
-unsigned int scale_freshness_change_flags(const struct scale_export *exp,
-					  const fsal_fsid_t *fsid);
+unsigned int scale_freshness_change_flags(const struct scale_export *exp);
 
 #endif /* SCALE_FRESHNESS_H */

@@ -257,7 +257,8 @@ static void scale_free_state(struct fsal_export *exp_hdl, struct state_t *state)
 	scale_up(self);
 }
 
-void scale_fsinfo_export_ops_init(struct export_ops *ops)
+void scale_fsinfo_export_ops_init(struct export_ops *ops,
+				  const struct export_ops *below)
 {
 	ops->get_fs_dynamic_info = scale_get_fs_dynamic_info;
 	ops->fs_supports = scale_fs_supports;
@@ -272,7 +273,9 @@ void scale_fsinfo_export_ops_init(struct export_ops *ops)
 	ops->fs_umask = scale_fs_umask;
 	ops->fs_expiretimeparent = scale_fs_expiretimeparent;
 	ops->is_superuser = scale_is_superuser;
-	ops->check_quota = scale_check_quota;
+	/* Asked before each write, and no backend of 4.3 has an answer. */
+	if (below->check_quota != ops->check_quota)
+		ops->check_quota = scale_check_quota;
 	ops->get_quota = scale_get_quota;
 	ops->set_quota = scale_set_quota;
 	ops->get_write_verifier = scale_get_write_verifier;

@@ -208,10 +208,9 @@ void scale_changed_name(struct scale_change *ch, const struct scale_obj *dir,
 			const struct scale_obj *child)
 {
 	const struct scale_export *exp = ch->exp;
-	unsigned int flags =
-		outcome == MDX_NAME_KEEP ?
-			0 :
-			scale_freshness_change_flags(exp, &dir->obj.fsid);
+	unsigned int flags = outcome == MDX_NAME_KEEP ?
+				     0 :
+				     scale_freshness_change_flags(exp);
 	uint32_t ttl = scale_freshness_name_ms(exp, &dir->obj.fsid,
 					       outcome != MDX_NAME_ABSENT);
 	struct mdx_key key;

@@ -149,6 +149,8 @@ struct scale_export {
 	/** gfapi forgets an object that is released, and asks the bricks about
 	 * the next one of the same, and no up-call comes for it meanwhile */
 	bool keeps_listed;
+	/** what an object of the backend is charged at in the pool */
+	uint32_t handle_bytes;
 	/** descriptors that stay open in an object after stateless I/O */
 	uint32_t pools_fds;
 	/** the backend decides who may search a directory; see permit.h */
@@ -247,10 +249,12 @@ void scale_file_ops_init(struct fsal_obj_ops *ops);
 void scale_xattr_ops_init(struct fsal_obj_ops *ops);
 void scale_pnfs_ops_init(struct fsal_obj_ops *ops);
 
-void scale_export_ops_init(struct export_ops *ops);
+void scale_export_ops_init(struct export_ops *ops,
+			   const struct export_ops *below);
 void scale_handle_export_ops_init(struct export_ops *ops);
 void scale_name_export_ops_init(struct export_ops *ops);
-void scale_fsinfo_export_ops_init(struct export_ops *ops);
+void scale_fsinfo_export_ops_init(struct export_ops *ops,
+				  const struct export_ops *below);
 void scale_pnfs_export_ops_init(struct export_ops *ops);
 
 /* main.c */

@@ -8,6 +8,8 @@
  * a command. A LOCAL method is a computation on what is in memory; it is
  * counted apart, and delayed only when it is named.
  *
+ * check_quota is a computation, for no backend of Ganesha 4.3 has one of its own.
+ *
  * readdir_entry is no method: it is each name that a readdir brings. A
  * latency of its own makes a backend that asks for every name by itself.
  */
@@ -59,10 +61,10 @@
 	OP(lookup_junction, CALL)          \
 	OP(create_handle, CALL)            \
 	OP(get_fs_dynamic_info, CALL)      \
-	OP(check_quota, CALL)              \
 	OP(get_quota, CALL)                \
 	OP(set_quota, CALL)                \
 	OP(getdevicelist, CALL)            \
+	OP(check_quota, LOCAL)             \
 	OP(get_ref, LOCAL)                 \
 	OP(put_ref, LOCAL)                 \
 	OP(release, LOCAL)                 \

@@ -97,15 +97,23 @@ static void test_known_after(void)
 	check_known_after("Freshness = upcall;");
 }
 
-/* With a time to live a foreign change may hide behind one's own. */
+/* With a time to live a foreign change may hide behind one's own, no longer
+ * than from the listing, whatever is changed meanwhile.
+ */
 static void test_ttl(void)
 {
-	begin("");
+	begin("Name_TTL = 60;");
 	learn(root);
 	OK(create(root, "c"));
 	COSTS(0, OK(look(root, "c")));
+	COSTS(0, CU_ASSERT_EQUAL(list(root), 1));
 	tree_make(tree.root, "strange", REGULAR_FILE);
-	CU_ASSERT_EQUAL(list(root), 2);
+	pass_time(59000);
+	OK(create(root, "d"));
+	COSTS(0, CU_ASSERT_EQUAL(list(root), 2));
+	CU_ASSERT_EQUAL(look(root, "strange"), ERR_FSAL_NOENT);
+	pass_time(1100);
+	CU_ASSERT_EQUAL(list(root), 3);
 	OK(look(root, "strange"));
 	end();
 }

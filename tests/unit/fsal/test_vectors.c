@@ -112,6 +112,9 @@ static bool load_backend(const struct backend *b, struct vectors *v)
 	return true;
 }
 
+/* A backend that has none of Ganesha's own methods. */
+static const struct export_ops answers_all;
+
 static int setup(void)
 {
 	struct req_op_context ctx = { 0 };
@@ -128,7 +131,7 @@ static int setup(void)
 	scale.module = &SCALE.module;
 	scale.obj = SCALE.obj_ops;
 	scale.export = defaults.export;
-	scale_export_ops_init(&scale.export);
+	scale_export_ops_init(&scale.export, &answers_all);
 
 	/* lookup_fsal() notes what it finds in the context. */
 	op_ctx = &ctx;
@@ -237,9 +240,20 @@ static void test_backends_differ(void)
 	}
 }
 
+/* Where the backend has no quota, nobody is asked before each write. */
+static void test_no_quota(void)
+{
+	struct export_ops ops = defaults.export;
+
+	scale_export_ops_init(&ops, &defaults.export);
+	CU_ASSERT(ops.check_quota == defaults.export.check_quota);
+	CU_ASSERT(scale.export.check_quota != defaults.export.check_quota);
+}
+
 int main(void)
 {
 	CU_TestInfo tests[] = {
+		{ "no quota", test_no_quota },
 		{ "object methods", test_obj },
 		{ "export methods", test_export },
 		{ "module methods", test_module },
