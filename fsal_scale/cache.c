@@ -27,7 +27,7 @@
  * half of the process's limit: so a part of that is ours.
  */
 #define POOL_PART   4
-#define POOL_LEAST  (UINT64_C(8) << 20)
+#define POOL_LEAST  (UINT64_C(4) << 20)
 #define POOL_FDS    8192
 #define POOL_FDS_OF 4
 

@@ -6,12 +6,13 @@ are hot: a miss costs a system call or two, so there is little to win.
 """
 
 from climb import Ladder
-from compare import MDCACHE_BYTES, Contest, Side, compare, mdcache
+from compare import (MDCACHE_BYTES, Contest, Side, compare, handle_bytes,
+                     mdcache)
 from nfsbench.memory import MemoryVfs
 from nfsbench.servers import ALWAYS_ASK, NO_EXPIRY, scale, stock
 
-QUICK = Ladder(first=2, top=32, scale=0.04, warmup=0.4, seconds=1.6)
-FULL = Ladder(first=2, top=64, scale=0.2, warmup=3, seconds=10, bisect=3)
+QUICK = Ladder(first=2, top=16, scale=0.12, warmup=0.4, seconds=1.6)
+FULL = Ladder(first=2, top=16, scale=0.8, warmup=1.5, seconds=5)
 ROUNDS = 3
 TIMES = 10
 TARGET = 1.0
@@ -26,13 +27,14 @@ def plan(arguments):
 def seconds(arguments):
     """How long it takes, about; the set is made at 1,000 files a second."""
     ladder, rounds = plan(arguments)
-    return (3 * (2 * rounds + 1) * (ladder.longest + 5)
+    return ((3 * 2 * rounds + 1) * (ladder.longest + 5)
             + ladder.files / 1000)
 
 
 def fitted(memory):
     """SCALE in so many bytes: whole files are few, attributes many."""
-    left = memory - MDCACHE_BYTES * FIRST_LEVEL - (1 << 20)
+    left = (memory - MDCACHE_BYTES * FIRST_LEVEL - (1 << 20)
+            - handle_bytes(1 << 20))
     files = max(100, left // 10 // (184 + 48))
     stats = (left - 48 * files) // 184
     return {"files": files, "stats": stats, "pagepool": 1 << 20}

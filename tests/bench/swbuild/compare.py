@@ -90,7 +90,7 @@ def compare(arguments, report, folder, contest, rounds):
                 order = ["stock", "scale"]
                 if (turn + number) % 2:
                     order.reverse()
-                if turn == 0 and (number == 0 or not arguments.quick):
+                if turn == 0 and number == 0:
                     order.append("control")
                 for which in order:
                     name = {"scale": "SCALE"}.get(which, which)
@@ -235,18 +235,24 @@ def settled(entries, options="", first_level=None):
     in bytes).
 
     What the settings say: 184 bytes for each of maxStatCache, 48 of
-    maxFilesToCache, and pagepool; MDCACHE's entries at 1,860.
+    maxFilesToCache, pagepool and what goes by it; MDCACHE's entries at 1,860.
     """
     stats = int(entries * 1.05) + 100
     files = max(1000, stats // 4)
     pagepool = max(1 << 20, 400 * files)
     first_level = first_level or max(200, entries // 50)
-    memory = 184 * stats + 48 * files + pagepool + MDCACHE_BYTES * first_level
+    memory = (184 * stats + 48 * files + pagepool + handle_bytes(pagepool)
+              + MDCACHE_BYTES * first_level)
     stack = scale(options, files=files, stats=stats, pagepool=pagepool)
     return stack, mdcache(first_level), memory
 
 
 MDCACHE_BYTES = 1860
+
+
+def handle_bytes(pagepool):
+    """What the objects of the backend may take besides."""
+    return max(4 << 20, pagepool // 4)
 
 
 def mdcache(entries):

@@ -11,9 +11,9 @@ from compare import Contest, Side, compare
 from nfsbench.memory import MemoryVfs
 from nfsbench.servers import ALWAYS_ASK, NO_EXPIRY, scale, stock
 
-QUICK = Ladder(first=2, top=32, scale=0.01, warmup=0.4, seconds=1.6)
-FULL = Ladder(first=2, top=64, scale=0.1, warmup=3, seconds=10, bisect=3)
-ROUNDS = 5
+QUICK = Ladder(first=4, top=32, scale=0.01, warmup=0.4, seconds=1.6)
+FULL = Ladder(first=4, top=32, scale=0.1, warmup=1.5, seconds=5, bisect=3)
+ROUNDS = 3
 TARGET = 1.0
 
 
@@ -25,7 +25,7 @@ def plan(arguments):
 def seconds(arguments):
     """How long it takes, about."""
     ladder, rounds = plan(arguments)
-    return 3 * (2 * rounds + 1) * (ladder.longest + 5)
+    return (3 * 2 * rounds + 1) * (ladder.longest + 5)
 
 
 def measure(arguments, report, folder):

@@ -61,7 +61,7 @@ def main():
                              "given again")
     parser.add_argument("--plot", metavar="FILE",
                         help="the curves, as FILE-PART.svg or .png")
-    for part in (small, replay):
+    for part in (remote, small, replay):
         part.add_arguments(parser)
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))

@@ -26,12 +26,6 @@ DELAY_US, CAPACITY = 500, 8000
 LONG = "Attr_Expiration_Time = 3600;"
 
 
-def limited(fault):
-    """FAULT's line: 0.5 ms, and 8,000 calls a second."""
-    fault.latency("all", fixed=DELAY_US)
-    fault.capacity(CAPACITY)
-
-
 def make_proxy(rundir):
     """PROXY_V4; the files of the server behind are in memory."""
     backend = FarProxyV4(rundir, DELAY_US)
@@ -43,8 +37,9 @@ def make_proxy(rundir):
 class Place:
     """A backend.
 
-    options: of SCALE; extra: of the export; limit: for FAULT above it;
-    target: for the ratio, or None: it is reported beside its ceiling.
+    options: of SCALE; extra: of the export; limited: it is FAULT's line above
+    it that is slow; target: for the ratio, or None: it is reported beside its
+    ceiling.
     """
 
     label: str
@@ -53,24 +48,33 @@ class Place:
     full: Ladder
     options: str = ""
     extra: str = ""
-    limit: object = None
+    limited: bool = False
     target: float | None = None
 
 
-QUICK = Ladder(first=2, top=64, scale=0.01, warmup=0.4, seconds=1.6)
-FULL = Ladder(first=2, top=64, scale=0.1, warmup=3, seconds=10, bisect=3)
-SLOW_QUICK = replace(QUICK, first=0.4, top=12.8, scale=0.004)
-SLOW_FULL = replace(FULL, first=0.4, top=25.6, scale=0.02)
+# Each BUILD has files of its own, so that the set is in use to the part of the
+# ladder that is climbed: its top is what two cores can serve at best.
+QUICK = Ladder(first=2, top=16, scale=0.04, warmup=0.4, seconds=1.6)
+FULL = Ladder(first=2, top=16, scale=0.4, warmup=1.5, seconds=5)
+SLOW_QUICK = Ladder(first=0.4, top=6.4, scale=0.02, warmup=0.4, seconds=1.6)
+SLOW_FULL = replace(FULL, first=0.4, top=6.4, scale=0.1)
 PLACES = {
-    "fault": Place("FAULT, 0.5 ms, 8,000/s", MemoryVfs, QUICK, FULL,
-                   "Freshness = upcall;", LONG, limited, target=3),
+    "fault": Place("FAULT, 0.5 ms", MemoryVfs, QUICK, FULL,
+                   "Freshness = upcall;", LONG, limited=True, target=3),
     "proxy_v4": Place("PROXY_V4, 0.5 ms more", make_proxy,
-                      replace(QUICK, top=32), replace(FULL, top=32),
-                      target=3),
+                      replace(QUICK, first=1, scale=0.02),
+                      replace(FULL, first=1, scale=0.1), target=3),
     "ceph": Place("CEPH", Ceph, SLOW_QUICK, SLOW_FULL),
     "gluster": Place("GLUSTER", Gluster, SLOW_QUICK, SLOW_FULL,
                      "Freshness = upcall;", LONG),
 }
+
+
+def add_arguments(parser):
+    """The options of this part."""
+    group = parser.add_argument_group("remote")
+    group.add_argument("--capacity", metavar="N", type=int, default=CAPACITY,
+                       help=f"calls a second that FAULT does ({CAPACITY})")
 
 
 def chosen(arguments):
@@ -88,7 +92,7 @@ def seconds(arguments):
     total = 0
     for key in chosen(arguments):
         ladder, rounds = plan(PLACES[key], arguments)
-        total += (3 * (2 * rounds + 2) * (ladder.longest + 5)
+        total += ((3 * 2 * rounds + 4) * (ladder.longest + 5)
                   + ladder.files / 500)
     return total
 
@@ -103,13 +107,21 @@ def measure_place(arguments, report, folder, key):
     ladder, rounds = plan(place, arguments)
     stack, first_level, memory = settled(ladder.files, place.options)
     entries = memory // MDCACHE_BYTES
-    counting = {"fault": place.limit is not None, "initially": place.limit}
+    label = place.label
+
+    def line(fault):
+        fault.latency("all", fixed=DELAY_US)
+        fault.capacity(arguments.capacity)
+
+    counting = {"fault": place.limited, "initially": line}
+    if place.limited:
+        label += f", {arguments.capacity:,}/s"
     always = scale(ALWAYS_ASK, files=ladder.files, stats=2 * ladder.files)
-    print(f"{place.label}: {ladder.files} files; SCALE needs "
+    print(f"{label}: {ladder.files} files; SCALE needs "
           f"{memory / 2**20:.1f} MiB for them, in which MDCACHE holds "
           f"{entries}")
     outcomes = compare(arguments, report, folder, Contest(
-        key, place.label, place.make(folder / key), ladder,
+        key, label, place.make(folder / key), ladder,
         stock=Side(stock(), mdcache(entries), place.extra, **counting),
         scale=Side(stack, first_level, place.extra, **counting),
         control=Side(always, first_level, NO_EXPIRY, **counting),

@@ -94,7 +94,7 @@ def ladder(arguments):
     if arguments.quick:
         return Ladder(first=0.4, top=3.2, scale=0.01, warmup=0.4, seconds=1.6,
                       bisect=1)
-    return Ladder(first=0.4, top=25.6, scale=0.02, warmup=3, seconds=10)
+    return Ladder(first=0.4, top=12.8, scale=0.02, warmup=1.5, seconds=5)
 
 
 def seconds(arguments):
