@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-3.0-or-later
 """A control group with a limit of memory and a limit of a disk's reads.
 
-Version 2 if its controllers are there, else version 1, whose memory and blkio
+Version 2 if it is what is mounted, else version 1, whose memory and blkio
 hierarchies are two groups.
 """
 
@@ -19,11 +19,11 @@ class ControlGroup:
     included; reads of one disk as limit_reads() says."""
 
     def __init__(self, name, memory):
-        self._second = "memory" in read(ROOT / "cgroup.controllers").split()
+        """RuntimeError where it cannot be had, with the remedy."""
+        self._second = (ROOT / "cgroup.controllers").exists()
         if self._second:
+            hand_down(ROOT, {"memory", "io"})
             self._groups = [ROOT / name]
-            with contextlib.suppress(OSError):
-                (ROOT / "cgroup.subtree_control").write_text("+memory +io")
         else:
             self._groups = [ROOT / "memory" / name, ROOT / "blkio" / name]
         for group in self._groups:
@@ -31,6 +31,7 @@ class ControlGroup:
                 raise RuntimeError(
                     f"{group.parent} is missing: memory and the disk can only "
                     "be limited with cgroups mounted in /sys/fs/cgroup")
+        for group in self._groups:
             group.mkdir()
         limit = "memory.max" if self._second else "memory.limit_in_bytes"
         (self._groups[0] / limit).write_text(str(memory))
@@ -54,19 +55,39 @@ class ControlGroup:
                 f"{which} {reads or UNLIMITED_READS}")
 
     def memory_used(self):
-        """Bytes, and the most that they were."""
-        names = ((("memory.current", "memory.peak") if self._second else
-                  ("memory.usage_in_bytes", "memory.max_usage_in_bytes")))
-        return tuple(int(read(self._groups[0] / name) or 0) for name in names)
+        """Bytes, and the most that they were (version 2 tells the most since
+        Linux 5.19; before, it is what they are)."""
+        names = (("memory.current", "memory.peak") if self._second else
+                 ("memory.usage_in_bytes", "memory.max_usage_in_bytes"))
+        now, most = (int(read(self._groups[0] / name) or 0) for name in names)
+        return now, max(now, most)
 
     def remove(self):
-        """When everything inside has ended."""
+        """When everything inside has ended; OSError if it has not in 5 s."""
         for group in self._groups:
             for _ in range(50):
                 with contextlib.suppress(OSError):
                     group.rmdir()
                     break
                 time.sleep(0.1)
+            else:
+                group.rmdir()
+
+
+def hand_down(group, controllers):
+    """Let version 2's groups below `group` have controllers."""
+    file = group / "cgroup.subtree_control"
+    missing = sorted(controllers - set(read(file).split()))
+    if not missing:
+        return
+    try:
+        file.write_text(" ".join("+" + name for name in missing))
+    except OSError as error:
+        raise RuntimeError(
+            f"{file} does not take {' and '.join(missing)} "
+            f"({error.strerror}): {group / 'cgroup.controllers'} must name "
+            "them, and in a container the processes in that folder's group "
+            "must first be moved to one below it") from error
 
 
 def read(path):
