@@ -62,7 +62,7 @@ def test_files_are_cached_up_to_the_limit(guest, call):
 
 
 def test_more_than_the_limit_is_not_given(call):
-    ends, most, limit = call("taken", mebibytes=[16, 128])
+    ends, most, limit = call("taken", mebibytes=[16, 48])
     assert ends == [0, -9]
     assert limit / 2 < most <= limit
 

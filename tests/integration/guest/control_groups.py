@@ -2,7 +2,7 @@
 """The benchmarks' ControlGroup, by what it does to programs in it.
 
 The functions are called by test_control_groups.py.  Each makes a group of
-64 MiB, and removes it and sees that it is gone.
+32 MiB, and removes it and sees that it is gone.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ ROOT = pathlib.Path("/sys/fs/cgroup")
 MODULES = "/run/client"
 READER = pathlib.Path(__file__).with_name("read_at_random.py")
 MEBIBYTE = 1 << 20
-LIMIT = 64 * MEBIBYTE
+LIMIT = 32 * MEBIBYTE
 
 
 def mount(version):
@@ -32,11 +32,11 @@ def mount(version):
 
 
 def make_disk():
-    """A loop device of twice LIMIT; its path."""
+    """A loop device of 3/2 LIMIT; its path."""
     _output("modprobe", "-d", "/run/modules", "loop")
     backing = "/tmp/disk"
     with open(backing, "wb") as file:
-        file.truncate(2 * LIMIT)
+        file.truncate(LIMIT * 3 // 2)
     return _output("losetup", "--find", "--show", backing).strip()
 
 
@@ -73,7 +73,7 @@ def rates(disk, limits):
     limit after another."""
     result = []
     with _group("reads") as group, subprocess.Popen(
-            [*group.launcher, "/usr/bin/python3", READER, disk, "0.6"],
+            [*group.launcher, "/usr/bin/python3", READER, disk, "0.4"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             bufsize=1) as reader:
         for limit in limits:
