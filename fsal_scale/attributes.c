@@ -102,8 +102,7 @@ static fsal_status_t scale_getattrs(struct fsal_obj_handle *obj_hdl,
 		}
 	}
 	scale_stats_request(exp->stats, SCALE_OP_GETATTRS, outcome);
-	fsal_prepare_attrs(&attrs,
-			   scale_attrs_to_fetch(exp, attrs_out->request_mask));
+	scale_attrs_prepare(exp, attrs_out, &attrs);
 	status = scale_fetch_attrs(exp, obj, &attrs);
 	if (flight != NULL)
 		mdx_flight_done(SCALE.cache, flight, 0);

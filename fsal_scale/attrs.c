@@ -55,6 +55,15 @@ attrmask_t scale_attrs_to_fetch(const struct scale_export *exp,
 	return requested | (exp->supported & ~ATTRS_APART);
 }
 
+void scale_attrs_prepare(const struct scale_export *exp,
+			 const struct fsal_attrlist *attrs_out,
+			 struct fsal_attrlist *attrs)
+{
+	attrmask_t requested = attrs_out != NULL ? attrs_out->request_mask : 0;
+
+	fsal_prepare_attrs(attrs, scale_attrs_to_fetch(exp, requested));
+}
+
 uint32_t scale_attrs_want(const struct scale_export *exp, attrmask_t requested)
 {
 	attrmask_t given =

@@ -33,6 +33,16 @@ attrmask_t scale_attrs_to_fetch(const struct scale_export *exp,
 				attrmask_t requested);
 
 /**
+ * @brief A list for a backend to fill, with that to ask for
+ *
+ * @param[in]  attrs_out  What is asked of us; NULL: nothing
+ * @param[out] attrs      To be given back with fsal_release_attrs()
+ */
+void scale_attrs_prepare(const struct scale_export *exp,
+			 const struct fsal_attrlist *attrs_out,
+			 struct fsal_attrlist *attrs);
+
+/**
  * @brief What must be known to answer
  *
  * Locations and labels are not held. MDCACHE asks for them with everything

@@ -362,6 +362,11 @@ fsal_status_t scale_pool_add(struct scale_export *exp, struct mdx_key key,
 	return status;
 }
 
+uint64_t scale_pool_room(const struct scale_export *exp)
+{
+	return pool_bytes(&SCALE.config) / exp->handle_bytes;
+}
+
 struct fsal_obj_handle *scale_pool_sub(const struct mdx_handle *handle)
 {
 	return ((struct scale_pooled *)mdx_handle_object(handle))->sub;

@@ -111,6 +111,9 @@ fsal_status_t scale_pool_add(struct scale_export *exp, struct mdx_key key,
 			     struct fsal_obj_handle *sub,
 			     struct mdx_handle **handle);
 
+/** @brief So many objects of this export's backend fit into the pool. */
+uint64_t scale_pool_room(const struct scale_export *exp);
+
 /** @brief The backend's object in a handle. */
 struct fsal_obj_handle *scale_pool_sub(const struct mdx_handle *handle);
 

@@ -28,10 +28,7 @@ static fsal_status_t make_begin(struct making *make,
 	scale_change_begin(&make->ch, exp);
 	scale_change_obj(&make->ch, make->use.obj);
 	scale_change_name(&make->ch, make->use.obj, name);
-	fsal_prepare_attrs(
-		&make->attrs,
-		scale_attrs_to_fetch(exp,
-				     attrs_out ? attrs_out->request_mask : 0));
+	scale_attrs_prepare(exp, attrs_out, &make->attrs);
 	make->found = (struct scale_found){ .attrs = &make->attrs,
 					    .ticket = scale_ticket(exp) };
 	return status;
@@ -246,8 +243,7 @@ static bool is_replaced(const struct replaced *replaced,
 			const struct scale_obj *obj)
 {
 	return replaced->exists && replaced->key.backend == obj->slot &&
-	       replaced->key.len == obj->key_len &&
-	       memcmp(replaced->buf, obj->key, obj->key_len) == 0;
+	       scale_obj_has_key(obj, replaced->buf, replaced->key.len);
 }
 
 static fsal_status_t

@@ -230,12 +230,6 @@ static fsal_status_t pass_through(struct scale_export *exp,
 	return status;
 }
 
-static bool goes_on_by_name(const struct scale_export *exp)
-{
-	return (exp->abilities.supports &
-		(UINT64_C(1) << fso_whence_is_name)) != 0;
-}
-
 /* What was read first may have changed before the end of the directory, and
  * MDCACHE have been told of it before it is given the name, which it would then
  * keep. Memory knows which names are in doubt.
@@ -256,13 +250,26 @@ static bool overtaken(const struct listing *l, const struct scale_scan *scan)
 	       scale_freshness_announced(l->exp, &l->dir->obj.fsid);
 }
 
+static void begin_scan(const struct listing *l, bool beginning,
+		       struct scale_scan *scan)
+{
+	scale_scan_init(scan, l->cookie, SCALE_WINDOW);
+	scan->attrmask = l->attrmask;
+	if (beginning)
+		scan->budget_ns = SCALE_SCAN_NS;
+	/* What has begun in this order must go on in it; yet no client's cookie
+	 * shall make the server read without end.
+	 */
+	if (!scale_goes_on_by_name(l->exp))
+		scan->max_names = beginning ? SCALE_SCAN_NAMES :
+					      8 * SCALE_SCAN_NAMES;
+}
+
 /* Reads the whole directory, and gives what comes next. */
 static fsal_status_t read_whole(struct listing *l, bool *eof, bool *too_large)
 {
-	bool by_name = goes_on_by_name(l->exp);
-	bool beginning = l->cookie == 0 && !by_name;
+	bool beginning = l->cookie == 0 && !scale_goes_on_by_name(l->exp);
 	struct mdx_flight *flight = NULL;
-	unsigned int times = 0;
 	struct scale_scan scan;
 	fsal_status_t status;
 
@@ -271,22 +278,13 @@ static fsal_status_t read_whole(struct listing *l, bool *eof, bool *too_large)
 			    SCALE_FLIGHT_MS, &flight) == 0 &&
 	    from_memory(l, eof))
 		return l->status;
-	do {
-		if (times++ > 0)
-			scale_scan_fini(&scan);
-		scale_scan_init(&scan, l->cookie, SCALE_WINDOW);
-		scan.attrmask = l->attrmask;
-		/* What has begun in this order must go on in it; yet no
-		 * client's cookie shall make the server read without end.
-		 */
-		scan.max_names = beginning ? SCALE_SCAN_NAMES :
-					     8 * SCALE_SCAN_NAMES;
-		if (beginning)
-			scan.budget_ns = SCALE_SCAN_NS;
-		if (by_name)
-			scan.max_names = 0;
+	begin_scan(l, beginning, &scan);
+	status = scale_scan(l->exp, l->dir, &scan);
+	if (!FSAL_IS_ERROR(status) && overtaken(l, &scan)) {
+		scale_scan_fini(&scan);
+		begin_scan(l, beginning, &scan);
 		status = scale_scan(l->exp, l->dir, &scan);
-	} while (!FSAL_IS_ERROR(status) && times < 2 && overtaken(l, &scan));
+	}
 	if (flight != NULL)
 		mdx_flight_done(SCALE.cache, flight, 0);
 	/* One that cannot be kept would be read again for each part of it. */
@@ -331,7 +329,7 @@ static fsal_status_t scale_readdir(struct fsal_obj_handle *dir_hdl,
 	l.cookie = whence != NULL ? *whence : 0;
 	if ((l.cookie & FOREIGN_COOKIE) != 0) {
 		/* A backend that goes on by name was never passed through. */
-		if (goes_on_by_name(exp))
+		if (scale_goes_on_by_name(exp))
 			return fsalstat(ERR_FSAL_BADCOOKIE, 0);
 		atomic_store(&dir->foreign_order, true);
 	}

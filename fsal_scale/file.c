@@ -107,8 +107,8 @@ static void finish_file(struct scale_change *ch, const struct opening *o,
 					0, 0);
 	if (obj == NULL || !scale_obj_cached(obj) ||
 	    o->createmode == FSAL_GUARDED || before->absent ||
-	    (before->exists && before->key.len == obj->key_len &&
-	     memcmp(before->buf, obj->key, obj->key_len) == 0))
+	    (before->exists &&
+	     scale_obj_has_key(obj, before->buf, before->key.len)))
 		return;
 	mdx_invalidate(SCALE.cache, scale_obj_key(obj), MDX_ALL);
 }
@@ -143,9 +143,7 @@ static fsal_status_t open_name(struct fsal_obj_handle *dir_hdl,
 			(void)mdx_change_entry(SCALE.cache, &ch.ch, before.key);
 	}
 	found.ticket = scale_ticket(exp);
-	fsal_prepare_attrs(
-		&attrs, scale_attrs_to_fetch(
-				exp, attrs_out ? attrs_out->request_mask : 0));
+	scale_attrs_prepare(exp, attrs_out, &attrs);
 	status = call_open2(use.sub, o, &found.sub, &attrs);
 	status = scale_no_null(status, found.sub);
 	if (status.major == ERR_FSAL_NOENT && !changing)

@@ -243,9 +243,7 @@ static fsal_status_t ask_backend(struct scale_export *exp,
 	struct scale_call call;
 	fsal_status_t status;
 
-	fsal_prepare_attrs(
-		&attrs, scale_attrs_to_fetch(
-				exp, attrs_out ? attrs_out->request_mask : 0));
+	scale_attrs_prepare(exp, attrs_out, &attrs);
 	call = scale_call_begin(exp);
 	status = scale_sub_create(exp, fh_desc, &found.sub, &attrs);
 	scale_call_end(&call, SCALE_OP_CREATE_HANDLE, status);

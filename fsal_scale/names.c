@@ -20,7 +20,7 @@ static bool still_as_it_was(struct scale_export *exp, struct scale_obj *dir)
 	fsal_status_t status;
 	bool good;
 
-	fsal_prepare_attrs(&attrs, scale_attrs_to_fetch(exp, 0));
+	scale_attrs_prepare(exp, NULL, &attrs);
 	status = scale_fetch_attrs(exp, dir, &attrs);
 	good = !FSAL_IS_ERROR(status) && (attrs.valid_mask & ATTR_CHANGE);
 	if (good) {
@@ -116,9 +116,7 @@ static fsal_status_t ask_for_name(struct scale_export *exp,
 	status = scale_ref_get(&ref, exp, dir, NULL, NULL);
 	if (FSAL_IS_ERROR(status))
 		return status;
-	fsal_prepare_attrs(
-		&attrs, scale_attrs_to_fetch(
-				exp, attrs_out ? attrs_out->request_mask : 0));
+	scale_attrs_prepare(exp, attrs_out, &attrs);
 	call = scale_call_begin(exp);
 	status = ref.sub->obj_ops->lookup(ref.sub, name, &found.sub, &attrs);
 	status = scale_no_null(status, found.sub);
@@ -222,9 +220,7 @@ static fsal_status_t lookup_parent(struct scale_export *exp,
 	status = scale_ref_get(&ref, exp, dir, NULL, NULL);
 	if (FSAL_IS_ERROR(status))
 		return status;
-	fsal_prepare_attrs(
-		&attrs, scale_attrs_to_fetch(
-				exp, attrs_out ? attrs_out->request_mask : 0));
+	scale_attrs_prepare(exp, attrs_out, &attrs);
 	call = scale_call_begin(exp);
 	status = ref.sub->obj_ops->lookup(ref.sub, "..", &found.sub, &attrs);
 	status = scale_no_null(status, found.sub);

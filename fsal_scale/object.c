@@ -410,8 +410,7 @@ static bool is_ours(struct fsal_obj_handle *sub, const struct scale_obj *obj)
 	struct gsh_buffdesc key = { .addr = NULL, .len = 0 };
 
 	sub->obj_ops->handle_to_key(sub, &key);
-	return key.len == obj->key_len &&
-	       memcmp(key.addr, obj->key, key.len) == 0;
+	return scale_obj_has_key(obj, key.addr, key.len);
 }
 
 static fsal_status_t make_sub(struct scale_ref *ref, struct scale_export *exp,

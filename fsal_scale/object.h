@@ -71,12 +71,18 @@ static inline struct mdx_key scale_obj_key(const struct scale_obj *obj)
 	return (struct mdx_key){ obj->key, obj->key_len, obj->slot };
 }
 
+/** Is that its key, of the same backend? */
+static inline bool scale_obj_has_key(const struct scale_obj *obj,
+				     const void *key, size_t len)
+{
+	return len == obj->key_len && memcmp(key, obj->key, len) == 0;
+}
+
 /** Are these the same object of the backend? */
 static inline bool scale_obj_same(const struct scale_obj *a,
 				  const struct scale_obj *b)
 {
-	return a->slot == b->slot && a->key_len == b->key_len &&
-	       memcmp(a->key, b->key, a->key_len) == 0;
+	return a->slot == b->slot && scale_obj_has_key(a, b->key, b->key_len);
 }
 
 /** Sockets and devices: the engine knows their names, but not them. */

@@ -2,13 +2,14 @@
 #include "scan.h"
 
 #include "attrs.h"
+#include "cache.h"
 #include "permit.h"
 #include "prefetch.h"
 
-/** Children of a directory that go into the handle pool, where that is of use.
- * A larger one would drive everything else out.
+/** The part of the handle pool that the children of one directory may take,
+ * where that is of use; a larger one would drive everything else out.
  */
-#define HELD_MAX 2048
+#define HELD_PART 4
 
 /** Names that some backends have are longer than NFS's. */
 #define NAME_BYTES 1025
@@ -20,6 +21,7 @@ struct progress {
 	struct scale_scan *scan;
 	struct mdx_population population;
 	bool populating;
+	uint64_t held; /**< so many children may go into the handle pool */
 	uint64_t began;
 	/** of the last name that came; where the backend goes on */
 	fsal_cookie_t cookie;
@@ -117,6 +119,12 @@ static void keep(struct scale_scan *scan, uint64_t cookie, const char *name,
 
 /* --- Reading ------------------------------------------------------------- */
 
+bool scale_goes_on_by_name(const struct scale_export *exp)
+{
+	return (exp->abilities.supports &
+		(UINT64_C(1) << fso_whence_is_name)) != 0;
+}
+
 static bool enough(const struct progress *p)
 {
 	const struct scale_scan *scan = p->scan;
@@ -138,7 +146,7 @@ static enum fsal_dir_result scan_cb(const char *name,
 				     .attrs = attrs,
 				     .ticket = p->population.ticket,
 				     .passing = !p->exp->keeps_listed ||
-						p->scan->names >= HELD_MAX };
+						p->scan->names >= p->held };
 	struct fsal_export *below;
 	struct scale_obj *obj;
 	struct mdx_key dir = scale_obj_key(p->dir);
@@ -183,8 +191,7 @@ static enum fsal_dir_result scan_cb(const char *name,
 
 static fsal_status_t read_all(struct progress *p, struct fsal_obj_handle *sub)
 {
-	bool by_name = (p->exp->abilities.supports &
-			(UINT64_C(1) << fso_whence_is_name)) != 0;
+	bool by_name = scale_goes_on_by_name(p->exp);
 	attrmask_t attrmask = scale_attrs_to_fetch(p->exp, p->scan->attrmask);
 	fsal_cookie_t *whence = NULL;
 	fsal_status_t status;
@@ -220,7 +227,10 @@ static fsal_status_t read_all(struct progress *p, struct fsal_obj_handle *sub)
 fsal_status_t scale_scan(struct scale_export *exp, struct scale_obj *dir,
 			 struct scale_scan *scan)
 {
-	struct progress p = { .exp = exp, .dir = dir, .scan = scan };
+	struct progress p = { .exp = exp,
+			      .dir = dir,
+			      .held = scale_pool_room(exp) / HELD_PART,
+			      .scan = scan };
 	struct scale_ref ref;
 	fsal_status_t status;
 	bool all;

@@ -54,6 +54,9 @@ struct scale_scan {
 	struct scale_scanned *window; /**< in cookie order */
 };
 
+/** @brief Does the backend go on after a name instead of a cookie (MEM)? */
+bool scale_goes_on_by_name(const struct scale_export *exp);
+
 /** @brief For a listing after a cookie; keep 0: only to learn. */
 void scale_scan_init(struct scale_scan *scan, uint64_t after, size_t keep);
 

@@ -230,9 +230,12 @@ def tell_gains(contest, outcomes):
     print()
 
 
-def settled(entries, options="", first_level=None):
+def settled(entries, options="", pins=0):
     """(SCALE that holds so many entries, its MDCACHE, and the memory of both
     in bytes).
+
+    What the library below pins for each object (pins, bytes) is held for all
+    of them and not counted: 1,860 bytes an entry leave it out, too.
 
     What the settings say: 184 bytes for each of maxStatCache, 48 of
     maxFilesToCache, pagepool and what goes by it; MDCACHE's entries at 1,860.
@@ -240,10 +243,11 @@ def settled(entries, options="", first_level=None):
     stats = int(entries * 1.05) + 100
     files = max(1000, stats // 4)
     pagepool = max(1 << 20, 400 * files)
-    first_level = first_level or max(200, entries // 50)
+    first_level = max(200, entries // 50)
     memory = (184 * stats + 48 * files + pagepool + handle_bytes(pagepool)
               + MDCACHE_BYTES * first_level)
-    stack = scale(options, files=files, stats=stats, pagepool=pagepool)
+    stack = scale(options, files=files, stats=stats,
+                  pagepool=max(pagepool, 4 * pins * entries))
     return stack, mdcache(first_level), memory
 
 
