@@ -64,7 +64,7 @@ PLACES = {
     "fault": Place("FAULT, 0.5 ms", MemoryVfs, QUICK, FULL,
                    "Freshness = upcall;", LONG, limited=True, target=3),
     "proxy_v4": Place("PROXY_V4, 0.5 ms more", make_proxy,
-                      replace(QUICK, first=1, scale=0.02),
+                      replace(QUICK, first=1, scale=0.01),
                       replace(FULL, first=1, scale=0.1), target=3),
     "ceph": Place("CEPH", Ceph, SLOW_QUICK, SLOW_FULL, pins=8192),
     "gluster": Place("GLUSTER", Gluster, SLOW_QUICK, SLOW_FULL,
