@@ -3,6 +3,7 @@
  * Attributes of objects, and the targets of symbolic links.
  */
 #include "lookup.h"
+#include "names_above.h"
 #include "permit.h"
 #include "prefetch.h"
 
@@ -87,6 +88,7 @@ static fsal_status_t scale_getattrs(struct fsal_obj_handle *obj_hdl,
 		return pass_getattrs(obj_hdl, attrs_out);
 	if (cached_attrs(exp, obj, attrs_out, &outcome)) {
 		scale_stats_request(exp->stats, SCALE_OP_GETATTRS, outcome);
+		scale_names_above_check(exp, obj, attrs_out);
 		return fsalstat(ERR_FSAL_NO_ERROR, 0);
 	}
 	if (outcome != SCALE_OUTCOME_UNCACHED &&
@@ -98,6 +100,7 @@ static fsal_status_t scale_getattrs(struct fsal_obj_handle *obj_hdl,
 		if (cached_attrs(exp, obj, attrs_out, &again)) {
 			scale_stats_request(exp->stats, SCALE_OP_GETATTRS,
 					    SCALE_OUTCOME_SHARED);
+			scale_names_above_check(exp, obj, attrs_out);
 			return fsalstat(ERR_FSAL_NO_ERROR, 0);
 		}
 	}
@@ -108,6 +111,8 @@ static fsal_status_t scale_getattrs(struct fsal_obj_handle *obj_hdl,
 		mdx_flight_done(SCALE.cache, flight, 0);
 	/* An error may have been put into the list, where it was asked for. */
 	scale_lookup_give(exp, obj, &attrs, attrs_out);
+	if (!FSAL_IS_ERROR(status))
+		scale_names_above_check(exp, obj, attrs_out);
 	fsal_release_attrs(&attrs);
 	return status;
 }

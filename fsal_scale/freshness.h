@@ -30,7 +30,8 @@
  *
  * Ganesha's MDCACHE, above SCALE, has a time to live of its own: the export's
  * Attr_Expiration_Time. SCALE hands up what is left of its own, so they do not
- * add up; but "always ask" (ask, and Attr_TTL = 0) needs it to be 0.
+ * add up (for names see names_above.h); but "always ask" (ask, and
+ * Attr_TTL = 0) needs it to be 0.
  */
 #ifndef SCALE_FRESHNESS_H
 #define SCALE_FRESHNESS_H

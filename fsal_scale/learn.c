@@ -5,6 +5,7 @@
 
 #include "attrs.h"
 #include "cache.h"
+#include "names_above.h"
 
 /* An object's change attribute that is not what it was tells of a change that
  * nobody announced. After changes through this server the attribute is unknown,
@@ -203,7 +204,7 @@ void scale_changed_obj(struct scale_change *ch, const struct scale_obj *obj)
 	scale_stats_invalidation(exp->stats, SCALE_SOURCE_OWN_CHANGE);
 }
 
-void scale_changed_name(struct scale_change *ch, const struct scale_obj *dir,
+void scale_changed_name(struct scale_change *ch, struct scale_obj *dir,
 			const char *name, enum mdx_outcome outcome,
 			const struct scale_obj *child)
 {
@@ -228,6 +229,8 @@ void scale_changed_name(struct scale_change *ch, const struct scale_obj *dir,
 			       strlen(name), outcome,
 			       outcome == MDX_NAME_PRESENT ? &key : NULL, ttl,
 			       flags);
+	if (outcome != MDX_NAME_KEEP)
+		scale_names_above_changed(exp, dir);
 	/* A foreign change may hide behind this one, and nothing expires. */
 	if (exp->fresh.mode == SCALE_ASK)
 		mdx_invalidate_names(SCALE.cache, scale_obj_key(dir));

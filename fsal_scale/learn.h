@@ -98,7 +98,7 @@ void scale_changed_obj(struct scale_change *ch, const struct scale_obj *obj);
  *
  * @param[in] child  Of MDX_NAME_PRESENT; otherwise NULL
  */
-void scale_changed_name(struct scale_change *ch, const struct scale_obj *dir,
+void scale_changed_name(struct scale_change *ch, struct scale_obj *dir,
 			const char *name, enum mdx_outcome outcome,
 			const struct scale_obj *child);
 

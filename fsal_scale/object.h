@@ -50,6 +50,9 @@ struct scale_obj {
 	/** MDCACHE has been given this directory's names in the backend's own
 	 * order; see dirents.c */
 	atomic_bool foreign_order;
+	/** when MDCACHE is told to drop this directory's names; see
+	 * names_above.h */
+	_Atomic uint64_t names_due;
 	/** a special file of VFS's that came without its directory and name:
 	 * nothing can be done with it, and trying ends the server */
 	bool nameless;

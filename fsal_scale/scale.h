@@ -332,6 +332,16 @@ struct scale_upcall *scale_upcall_begin(uint32_t backend_id);
 void scale_upcall_tell(struct scale_upcall *up, const void *key, size_t len,
 		       uint32_t flags);
 
+/**
+ * @brief The same on another thread, from within a request
+ *
+ * MDCACHE may hold locks of the object that is told of.
+ *
+ * @param[in] backend_id  As for scale_upcall_begin()
+ */
+void scale_upcall_tell_later(uint32_t backend_id, const void *key, size_t len,
+			     uint32_t flags);
+
 /** @brief Count an invalidation; @a up may be NULL. */
 void scale_upcall_count(struct scale_upcall *up, enum scale_source source);
 

@@ -220,24 +220,55 @@ static fsal_status_t scale_up_invalidate(const struct fsal_up_vector *vec,
 	return status;
 }
 
-/** An invalidate_close on its way through the queue. */
-struct close_job {
+/** An invalidation on its way through the queue. */
+struct tell_job {
 	struct scale_upcall *up;
 	uint32_t flags;
 	struct gsh_buffdesc key;
 	char buf[SCALE_KEY_MAX];
 };
 
-static void run_close_job(struct fridgethr_context *ctx)
+static void run_tell_job(struct fridgethr_context *ctx)
 {
-	struct close_job *job = ctx->arg;
+	struct tell_job *job = ctx->arg;
 	struct scale_upcall *up = job->up;
 
 	depth++;
-	(void)up->super->invalidate(up->super, &job->key,
-				    job->flags | FSAL_UP_INVALIDATE_CLOSE);
+	(void)up->super->invalidate(up->super, &job->key, job->flags);
 	scale_upcall_end(up);
 	gsh_free(job);
+}
+
+/* Ends the event: when the job has run, or, where there is none, at once. */
+static int tell_later(struct scale_upcall *up, const struct gsh_buffdesc *obj,
+		      uint32_t flags)
+{
+	struct tell_job *job = gsh_malloc(sizeof(*job));
+	int rc = 0;
+
+	job->up = up;
+	job->flags = flags;
+	if (translate(up, obj, job->buf, &job->key)) {
+		rc = fridgethr_submit(general_fridge, run_tell_job, job);
+		if (rc == 0) {
+			/* The job leaves, when it has run. */
+			depth--;
+			return 0;
+		}
+	}
+	gsh_free(job);
+	scale_upcall_end(up);
+	return rc;
+}
+
+void scale_upcall_tell_later(uint32_t backend_id, const void *key, size_t len,
+			     uint32_t flags)
+{
+	struct gsh_buffdesc obj = { (void *)key, len };
+	struct scale_upcall *up = scale_upcall_begin(backend_id);
+
+	if (up != NULL)
+		(void)tell_later(up, &obj, flags);
 }
 
 /*
@@ -250,25 +281,12 @@ static fsal_status_t scale_up_invalidate_close(const struct fsal_up_vector *vec,
 					       uint32_t flags)
 {
 	struct scale_upcall *up = upcall_enter(vec);
-	struct close_job *job;
-	int rc = 0;
+	int rc;
 
 	if (up == NULL)
 		return fsalstat(ERR_FSAL_NO_ERROR, 0);
-	job = gsh_malloc(sizeof(*job));
-	job->up = up;
-	job->flags = flags;
-	if (translate(up, obj, job->buf, &job->key)) {
-		drop_known(up, obj, flags);
-		rc = fridgethr_submit(general_fridge, run_close_job, job);
-		if (rc == 0) {
-			/* The job leaves, when it has run. */
-			depth--;
-			return fsalstat(ERR_FSAL_NO_ERROR, 0);
-		}
-	}
-	gsh_free(job);
-	scale_upcall_end(up);
+	drop_known(up, obj, flags);
+	rc = tell_later(up, obj, flags | FSAL_UP_INVALIDATE_CLOSE);
 	return fsalstat(posix2fsal_error(rc), rc);
 }
 

@@ -367,6 +367,8 @@ int mdx_readdir(struct mdx *c, struct mdx_key dir, uint64_t cookie,
 		bool (*each)(const struct mdx_dirent *, void *), void *arg);
 
 bool mdx_is_complete(struct mdx *c, struct mdx_key dir);
+/* For how many milliseconds more; 0: it is not. */
+uint32_t mdx_complete_left(struct mdx *c, struct mdx_key dir);
 
 /* Population of a directory: begin (before the backend is asked; drops the
  * names held so far), add every name, end. Changes made meanwhile are kept, and

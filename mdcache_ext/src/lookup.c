@@ -209,25 +209,35 @@ uint64_t mdx_cookie(struct mdx *c, struct mdx_key dir, const char *name,
 	return found == FOUND_NAME ? r.cookie : cookie;
 }
 
-bool mdx_is_complete(struct mdx *c, struct mdx_key dir)
+uint32_t mdx_complete_left(struct mdx *c, struct mdx_key dir)
 {
-	bool complete = false;
+	uint32_t left = 0;
 	struct tree t;
 	struct snap s;
 	uint64_t hash, state;
 
 	if (!key_sane(dir))
-		return false;
+		return 0;
 	hash = hash_of(c, dir);
 	rcu_enter();
 	while (get_snap(c, dir, hash, &s) && s.state & ENTRY_FILE) {
+		uint32_t until;
+
 		if (!open_tree(c, &s, &t, &state))
 			continue;
-		complete = names_complete(c, t.ext);
+		until = atomic_load_explicit(&t.ext->names_until,
+					     memory_order_acquire);
+		if (state & NAMES_COMPLETE && cache_fresh(c, until))
+			left = cache_left_ms(c, until);
 		break;
 	}
 	rcu_leave();
-	return complete;
+	return left;
+}
+
+bool mdx_is_complete(struct mdx *c, struct mdx_key dir)
+{
+	return mdx_complete_left(c, dir) != 0;
 }
 
 /* --- Iteration ----------------------------------------------------------- */

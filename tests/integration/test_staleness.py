@@ -8,7 +8,7 @@ import time
 import pytest
 
 from coherence.served import faulty, stop
-from coherence.variants import FOREVER
+from coherence.variants import FOREVER, KEEPS
 from harness.answers import BADHANDLE, NOENT, OK, STALE
 from harness.nfs import VERSIONS, connect
 from harness.wait import wait_for
@@ -73,6 +73,38 @@ def test_changes_beside_the_server_are_seen_in_time(served, version):
 
     wait_for(seen, 3 * TTL, "the changes to be seen")
     assert time.monotonic() - begin < LATE
+    client.close()
+
+
+@pytest.mark.parametrize("kind", ("made", "renamed", "removed"))
+@pytest.mark.parametrize("version", VERSIONS)
+def test_hidden_behind_a_change_of_ones_own(served, version, kind):
+    """MDCACHE, which keeps names here, has the directory's times of after
+    both changes, and is given names of before the first."""
+    instance = served(options=SHORT, extra=EXPIRY, mdcache=KEEPS)
+    for name in ("a", "b"):
+        (instance.root / name).write_text("")
+    client = connect(instance, version)
+    client.readdir(client.root, plus=True)
+    began = time.monotonic()
+    if kind == "made":
+        (instance.root / "new").write_text("")
+    elif kind == "renamed":
+        os.rename(instance.root / "a", instance.root / "new")
+    else:
+        os.unlink(instance.root / "a")
+    assert client.create(client.root, b"own").status == OK
+    truth = {os.fsencode(name) for name in os.listdir(instance.root)}
+
+    def seen():
+        client.getattr(client.root)
+        names = client.readdir(client.root, plus=True).names
+        return (names is not None and set(names) - {b".", b".."} == truth
+                and all((client.lookup(client.root, name).status == OK)
+                        == (name in truth) for name in (b"a", b"b", b"new")))
+
+    wait_for(seen, 3 * TTL, "the foreign change to be seen")
+    assert time.monotonic() - began < LATE
     client.close()
 
 

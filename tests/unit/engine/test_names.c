@@ -257,13 +257,20 @@ static void test_complete(void)
 	mdx_invalidate_backend(c, 0);
 	CU_ASSERT(!mdx_is_complete(c, DIR));
 	/* Time. */
+	CU_ASSERT_EQUAL(populate(c, DIR, 10, MDX_FOREVER), 0);
+	CU_ASSERT_EQUAL(mdx_complete_left(c, DIR), MDX_FOREVER);
 	CU_ASSERT_EQUAL(populate(c, DIR, 10, 1000), 0);
 	CU_ASSERT_EQUAL(look(c, DIR, "n1", &child), 0);
-	atomic_fetch_add(&test_now, 1000);
+	atomic_fetch_add(&test_now, 500);
+	/* Changes do not lengthen it. */
+	CU_ASSERT_EQUAL(change(c, DIR, "z", MDX_NAME_PRESENT, 1, 0), 0);
+	CU_ASSERT_EQUAL(mdx_complete_left(c, DIR), 500);
+	atomic_fetch_add(&test_now, 500);
 	CU_ASSERT(!mdx_is_complete(c, DIR));
+	CU_ASSERT_EQUAL(mdx_complete_left(c, DIR), 0);
 	CU_ASSERT_EQUAL(look(c, DIR, "n1", &child), -ENODATA);
 	CU_ASSERT_EQUAL(look(c, DIR, "nope", &child), -ENODATA);
-	CU_ASSERT_EQUAL(test_counter(c, MDX_C_POPULATE), 9);
+	CU_ASSERT_EQUAL(test_counter(c, MDX_C_POPULATE), 10);
 	mdx_destroy(c);
 }
 

@@ -4,6 +4,7 @@
 #include "cache.h"
 
 #include "export_mgr.h"
+#include "fridgethr.h"
 #include "nfs_exports.h"
 
 struct fsal_obj_handle *root;
@@ -44,6 +45,8 @@ static fsal_status_t hear_update(const struct fsal_up_vector *vec,
 int cached_setup(void)
 {
 	static const char *const names[] = { "TREE", "VFS", "CEPH", "GLUSTER" };
+	struct fridgethr_params params = { .thr_max = 1,
+					   .deferment = fridgethr_defer_queue };
 
 	harness_start();
 	super.invalidate = hear_invalidate;
@@ -55,6 +58,8 @@ int cached_setup(void)
 	}
 	/* Contexts without an export, as the handle pool makes them, need it. */
 	start_fsals();
+	if (fridgethr_init(&general_fridge, "test", &params) != 0)
+		return -1;
 	SCALE.config.max_files = CACHED_FILES;
 	SCALE.config.max_stats = CACHED_STATS;
 	SCALE.config.pagepool = 64 << 20;

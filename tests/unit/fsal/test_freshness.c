@@ -140,6 +140,60 @@ static void test_handed_up(void)
 	end();
 }
 
+static bool hears(unsigned int events)
+{
+	for (int i = 0; i < 5000; i++) {
+		if (__atomic_load_n(&heard, __ATOMIC_ACQUIRE) == events)
+			return true;
+		usleep(1000);
+	}
+	return false;
+}
+
+/* After a change of one's own MDCACHE is told to drop the directory's names
+ * when those of before are over: once, when it asks.
+ */
+static void test_names_above(void)
+{
+	drop(begin_f("Attr_TTL = 30; Name_TTL = 10;"));
+	learn(root);
+	CU_ASSERT_EQUAL(life_of(root), 30);
+	pass_time(4000);
+	OK(create(root, "g"));
+	CU_ASSERT(life_of(root) >= 3 && life_of(root) <= 4);
+	/* Further ones do not lengthen it. */
+	pass_time(3000);
+	OK(create(root, "h"));
+	CU_ASSERT_EQUAL(life_of(root), 1);
+	CU_ASSERT_EQUAL(heard, 0);
+	pass_time(1100);
+	CU_ASSERT(life_of(root) >= 28);
+	CU_ASSERT(hears(1));
+	/* What is listed now is new. */
+	tree_make(tree.root, "strange", REGULAR_FILE);
+	CU_ASSERT_EQUAL(list(root), 4);
+	pass_time(11000);
+	CU_ASSERT(life_of(root) >= 17);
+	CU_ASSERT_EQUAL(heard, 1);
+
+	/* Where only single names are known. */
+	OK(create(root, "i"));
+	CU_ASSERT(life_of(root) >= 7 && life_of(root) <= 8);
+	pass_time(8100);
+	(void)life_of(root);
+	CU_ASSERT(hears(2));
+	end();
+
+	drop(begin_f("Name_TTL = -1;"));
+	learn(root);
+	OK(create(root, "g"));
+	CU_ASSERT_EQUAL(life_of(root), 60);
+	pass_time(100000);
+	CU_ASSERT_EQUAL(life_of(root), 60);
+	CU_ASSERT_EQUAL(heard, 0);
+	end();
+}
+
 /* Without a word, the export's own Attr_Expiration_Time. */
 static void test_default(void)
 {
@@ -430,6 +484,7 @@ int main(void)
 		{ "listings expire", test_listing_ttl },
 		{ "for ever", test_forever },
 		{ "what is left is handed up", test_handed_up },
+		{ "the life of names above", test_names_above },
 		{ "the export's own", test_default },
 		{ "always ask", test_zero },
 		{ "a foreign change is seen", test_foreign_seen },

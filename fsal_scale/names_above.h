@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-3.0-or-later */
+/**
+ * @file names_above.h
+ * @brief The life of a directory's names in MDCACHE, after changes
+ *
+ * MDCACHE keeps names until the directory has another time of modification. A
+ * foreign change that hides behind one's own has none that MDCACHE would miss:
+ * it fetches the time after both of them, and may then be given names that are
+ * known from before the first, and keep them for as long as the directory. So
+ * after a change of one's own MDCACHE is told to drop the directory's names
+ * when those that were known before it are about to be over, and the engine
+ * drops them, too: with the first request for the directory's attributes after
+ * that, for which it comes before it lists. Their life, as it is handed up,
+ * ends no later.
+ */
+#ifndef SCALE_NAMES_ABOVE_H
+#define SCALE_NAMES_ABOVE_H
+
+#include "object.h"
+
+/** @brief A name of a directory was changed through this server. */
+void scale_names_above_changed(const struct scale_export *exp,
+			       struct scale_obj *dir);
+
+/**
+ * @brief MDCACHE is given the attributes of an object
+ *
+ * @param[in,out] attrs  Their life is made as short as the names'
+ */
+void scale_names_above_check(const struct scale_export *exp,
+			     struct scale_obj *obj,
+			     struct fsal_attrlist *attrs);
+
+#endif /* SCALE_NAMES_ABOVE_H */
