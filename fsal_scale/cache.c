@@ -95,7 +95,7 @@ static uint64_t pool_bytes(const struct scale_config *cfg)
 	return MAX(cfg->pagepool / POOL_PART, POOL_LEAST);
 }
 
-uint64_t scale_cache_bytes(const struct scale_config *cfg)
+static uint64_t cache_bytes(const struct scale_config *cfg)
 {
 	return cfg->pagepool + cfg->max_stats * (STAT_BYTES + NAME_BYTES) +
 	       cfg->max_files * NAME_BYTES;
@@ -119,7 +119,7 @@ static uint32_t pool_fds(void)
 static uint64_t engine_bytes(const struct scale_config *cfg)
 {
 	uint64_t rest = pool_bytes(cfg) + SERVER_BYTES;
-	uint64_t bytes = scale_cache_bytes(cfg);
+	uint64_t bytes = cache_bytes(cfg);
 	struct memlimit limit;
 
 	memlimit_get("/proc", "/sys/fs/cgroup", &limit);

@@ -50,9 +50,6 @@ void scale_cache_stop(void);
 /** One that pins an inode of the backend's library (CEPH, GLUSTER). */
 #define SCALE_PINNED_BYTES 8192
 
-/** @brief The memory that the cache may take, in bytes, without the pool. */
-uint64_t scale_cache_bytes(const struct scale_config *cfg);
-
 /**
  * @brief Give an export its slot
  *

@@ -13,8 +13,7 @@
  *
  * So over GLUSTER all expires under Freshness = upcall, too, as under ttl. What
  * the up-calls add is that a change is seen at once where the handle pool holds
- * the object (objects in use, and what was listed last), and that one's own
- * changes leave a directory complete.
+ * the object (objects in use, and what was listed last).
  */
 #ifndef SCALE_GLUSTER_H
 #define SCALE_GLUSTER_H
