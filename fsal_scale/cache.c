@@ -131,7 +131,7 @@ static uint64_t engine_bytes(const struct scale_config *cfg)
 		" bytes): fewer entries will be cached; make them smaller, or give the server more memory",
 		bytes + rest, limit.source, limit.bytes);
 	bytes = limit.bytes / 4 * 3;
-	return MAX(bytes - MIN(rest, bytes), limit.bytes / 4);
+	return MAX(bytes - MIN(rest, bytes), limit.bytes / 8);
 }
 
 int scale_cache_start(const struct scale_config *cfg)
@@ -150,7 +150,8 @@ int scale_cache_start(const struct scale_config *cfg)
 	params.limits.max_stats = cfg->max_stats;
 	params.limits.max_bytes = engine_bytes(cfg);
 	params.pool.max_charge = pool_bytes(cfg);
-	params.pool.max_handles = params.pool.max_charge / SCALE_HANDLE_BYTES;
+	params.pool.max_handles = (uint32_t)MIN(
+		params.pool.max_charge / SCALE_HANDLE_BYTES, UINT32_MAX);
 	params.pool.max_fds = pool_fds();
 	params.attachment_release = release_acl;
 	params.handle_release = release_pooled;

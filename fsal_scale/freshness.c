@@ -218,8 +218,3 @@ uint32_t scale_freshness_name_ms(const struct scale_export *exp,
 		return own;
 	return MDX_FOREVER;
 }
-
-unsigned int scale_freshness_change_flags(const struct scale_export *exp)
-{
-	return exp->fresh.mode == SCALE_ASK ? MDX_DROP_COMPLETE : 0;
-}

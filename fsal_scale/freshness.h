@@ -125,13 +125,4 @@ uint32_t scale_freshness_attrs(const struct scale_export *exp,
 uint32_t scale_freshness_name_ms(const struct scale_export *exp,
 				 const fsal_fsid_t *fsid, bool exists);
 
-/**
- * @brief May a directory stay complete over a change of one's own?
- *
- * Not under ask, where a foreign change may hide behind it and nothing expires.
- *
- * @return Flags for mdx_changed_name().
- */
-unsigned int scale_freshness_change_flags(const struct scale_export *exp);
-
 #endif /* SCALE_FRESHNESS_H */

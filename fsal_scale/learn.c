@@ -209,9 +209,6 @@ void scale_changed_name(struct scale_change *ch, struct scale_obj *dir,
 			const struct scale_obj *child)
 {
 	const struct scale_export *exp = ch->exp;
-	unsigned int flags = outcome == MDX_NAME_KEEP ?
-				     0 :
-				     scale_freshness_change_flags(exp);
 	uint32_t ttl = scale_freshness_name_ms(exp, &dir->obj.fsid,
 					       outcome != MDX_NAME_ABSENT);
 	struct mdx_key key;
@@ -227,8 +224,7 @@ void scale_changed_name(struct scale_change *ch, struct scale_obj *dir,
 		key = scale_obj_key(child);
 	(void)mdx_changed_name(SCALE.cache, &ch->ch, scale_obj_key(dir), name,
 			       strlen(name), outcome,
-			       outcome == MDX_NAME_PRESENT ? &key : NULL, ttl,
-			       flags);
+			       outcome == MDX_NAME_PRESENT ? &key : NULL, ttl);
 	if (outcome != MDX_NAME_KEEP)
 		scale_names_above_changed(exp, dir);
 	/* A foreign change may hide behind this one, and nothing expires. */

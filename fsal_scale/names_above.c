@@ -17,16 +17,26 @@
 	(FSAL_UP_INVALIDATE_CONTENT | FSAL_UP_INVALIDATE_DIR_POPULATED | \
 	 FSAL_UP_INVALIDATE_DIR_CHUNKS)
 
+/* The life of names in a directory, in milliseconds; 0: they do not live, or
+ * for ever, for foreign changes are told of, or there are none.
+ */
+static uint32_t life_of_names(const struct scale_export *exp,
+			      const struct scale_obj *dir)
+{
+	uint32_t ms = scale_freshness_name_ms(exp, &dir->obj.fsid, true);
+
+	return ms == MDX_FOREVER ? 0 : ms;
+}
+
 void scale_names_above_changed(const struct scale_export *exp,
 			       struct scale_obj *dir)
 {
-	uint32_t left = scale_freshness_name_ms(exp, &dir->obj.fsid, true);
+	uint32_t left = life_of_names(exp, dir);
 	uint64_t due = atomic_load(&dir->names_due);
 	uint32_t complete;
 	uint64_t mine;
 
-	/* For ever: foreign changes are told of, or there are none. */
-	if (left == 0 || left == MDX_FOREVER)
+	if (left == 0)
 		return;
 	/* Single names may be as new as this. */
 	complete = mdx_complete_left(SCALE.cache, scale_obj_key(dir));
@@ -37,6 +47,14 @@ void scale_names_above_changed(const struct scale_export *exp,
 	while ((due == 0 || mine < due) &&
 	       !atomic_compare_exchange_weak(&dir->names_due, &due, mine))
 		;
+}
+
+void scale_names_above_new(const struct scale_export *exp,
+			   struct scale_obj *obj)
+{
+	if (obj->obj.type == DIRECTORY && life_of_names(exp, obj) != 0 &&
+	    mdx_names_changed(SCALE.cache, scale_obj_key(obj)))
+		scale_names_above_changed(exp, obj);
 }
 
 void scale_names_above_check(const struct scale_export *exp,

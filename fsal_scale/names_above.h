@@ -22,6 +22,12 @@
 void scale_names_above_changed(const struct scale_export *exp,
 			       struct scale_obj *dir);
 
+/** @brief MDCACHE is given a new object, and may have had one before when names
+ *         of it were changed.
+ */
+void scale_names_above_new(const struct scale_export *exp,
+			   struct scale_obj *obj);
+
 /**
  * @brief MDCACHE is given the attributes of an object
  *

@@ -7,6 +7,7 @@
 #include "cache.h"
 #include "learn.h"
 #include "live.h"
+#include "names_above.h"
 #include "notify.h"
 
 #include "nfs_fh.h"
@@ -112,6 +113,7 @@ struct scale_obj *scale_obj_from_answer(struct scale_export *exp,
 	self->obj.fsid.minor = attrs->fsid_minor;
 	self->obj.fileid = attrs->fileid;
 	self->obj.fs = fs;
+	scale_names_above_new(exp, self);
 	return self;
 }
 
@@ -185,6 +187,7 @@ static struct scale_obj *adopt(struct scale_export *exp,
 		if (found->attrs != NULL && found->ticket != 0)
 			scale_learn_attrs(exp, found->ticket, self,
 					  found->attrs);
+		scale_names_above_new(exp, self);
 	}
 	return self;
 }

@@ -224,6 +224,18 @@ static fsal_status_t read_all(struct progress *p, struct fsal_obj_handle *sub)
 	return status;
 }
 
+/* What is left of names' life after a scan, for its first ones were read when
+ * it began; half of it at least, or a slow backend would be read without end.
+ */
+static uint32_t left_of_life(const struct progress *p, bool exists)
+{
+	uint32_t ms =
+		scale_freshness_name_ms(p->exp, &p->dir->obj.fsid, exists);
+	uint64_t took = (scale_stats_begin() - p->began) / 1000000;
+
+	return ms == MDX_FOREVER ? ms : ms - (uint32_t)MIN(took, ms / 2);
+}
+
 fsal_status_t scale_scan(struct scale_export *exp, struct scale_obj *dir,
 			 struct scale_scan *scan)
 {
@@ -249,11 +261,9 @@ fsal_status_t scale_scan(struct scale_export *exp, struct scale_obj *dir,
 	all = p.populating && !FSAL_IS_ERROR(status) && !scan->given_up &&
 	      !scan->broken;
 	if (p.population.id != 0)
-		scan->complete =
-			mdx_populate_end(SCALE.cache, &p.population, all,
-					 scale_freshness_name_ms(exp,
-								 &dir->obj.fsid,
-								 true)) == 0;
+		scan->complete = mdx_populate_end(SCALE.cache, &p.population,
+						  all, left_of_life(&p, true),
+						  left_of_life(&p, false)) == 0;
 	if (scan->names >= 16 || !scan->given_up)
 		scale_prefetch_measure(&exp->scan_ns, p.began,
 				       MAX(scan->names, 16));

@@ -360,15 +360,17 @@ struct mdx_dirent {
  * last call of an iteration are given exactly once; names that come or go in
  * between, at most once.
  * 0: end of directory. 1: stopped by `each`. -ENODATA: the directory is not
- * complete (any more); what was given so far was right. An iteration that has
- * begun (cookie is not 0) goes on over changes with MDX_DROP_COMPLETE: foreign
- * names that came or went since may show, but need not. */
+ * complete (any more); what was given so far was right. */
 int mdx_readdir(struct mdx *c, struct mdx_key dir, uint64_t cookie,
 		bool (*each)(const struct mdx_dirent *, void *), void *arg);
 
 bool mdx_is_complete(struct mdx *c, struct mdx_key dir);
 /* For how many milliseconds more; 0: it is not. */
 uint32_t mdx_complete_left(struct mdx *c, struct mdx_key dir);
+/* Have names of it been changed (mdx_changed_name) since the oldest of those
+ * that are known? Foreign changes of the time before may then be unknown, and
+ * hidden from whoever compares the directory's attributes. */
+bool mdx_names_changed(struct mdx *c, struct mdx_key dir);
 
 /* Population of a directory: begin (before the backend is asked; drops the
  * names held so far), add every name, end. Changes made meanwhile are kept, and
@@ -387,10 +389,11 @@ int mdx_populate_begin(struct mdx *c, struct mdx_key dir,
  * was changed since begin (what is known of it then is newer). */
 int mdx_populate_add(struct mdx *c, struct mdx_population *p, const char *name,
 		     size_t len, const struct mdx_key *child);
-/* 0: the directory is complete for ttl_ms. -ESTALE: something was lost or
- * invalidated meanwhile, or `all` is false (the backend failed). */
+/* 0: the directory is complete for ttl_ms, and the absence of a name an answer
+ * for absent_ms, if that is less. -ESTALE: something was lost or invalidated
+ * meanwhile, or `all` is false (the backend failed). */
 int mdx_populate_end(struct mdx *c, struct mdx_population *p, bool all,
-		     uint32_t ttl_ms);
+		     uint32_t ttl_ms, uint32_t absent_ms);
 
 /* --- Changes ------------------------------------------------------------- */
 
@@ -409,12 +412,8 @@ enum mdx_outcome {
 };
 
 enum mdx_change_flags {
-	/* Foreign changes may hide behind one's own (ttl, ask): the directory
-	 * is no longer complete, whatever the outcome. An iteration that has
-	 * begun can go on. */
-	MDX_DROP_COMPLETE = 1 << 0,
 	/* The entry is as before: the operation failed and did nothing. */
-	MDX_KEEP = 1 << 1
+	MDX_KEEP = 1 << 0
 };
 
 void mdx_change_init(struct mdx_change *ch);
@@ -432,8 +431,7 @@ int mdx_changed_entry(struct mdx *c, struct mdx_change *ch, struct mdx_key key,
 		      unsigned int flags);
 int mdx_changed_name(struct mdx *c, struct mdx_change *ch, struct mdx_key dir,
 		     const char *name, size_t len, enum mdx_outcome outcome,
-		     const struct mdx_key *child, uint32_t ttl_ms,
-		     unsigned int flags);
+		     const struct mdx_key *child, uint32_t ttl_ms);
 
 /* --- Single flight ------------------------------------------------------- */
 

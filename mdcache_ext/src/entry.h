@@ -98,29 +98,27 @@ struct blob {
 
 /* What a file tier entry has more than a stat tier entry. The state of names:
  * a number that is new with every event after which a reader may not conclude
- * absence from what it saw before, and two flags: that absence may be concluded
- * at all; and that all names are held but those that foreign changes may have
- * made, hidden behind our own. Such names need not show in a listing that began
- * before. */
+ * absence from what it saw before, and a flag: that it may be concluded at all.
+ */
 #define NAMES_COMPLETE 1u
-#define NAMES_LISTABLE 2u
-#define NAMES_FLAGS    2 /* bits */
+#define NAMES_FLAGS    1 /* bits */
 
 struct ext {
 	_Atomic uint32_t owner; /* entry */
 	_Atomic uint32_t aside;
-	_Atomic uint32_t root;	      /* of the names' tree, 0: no names */
-	_Atomic uint32_t names_until; /* tick: the life of populated names */
-	_Atomic uint64_t names_state; /* number << NAMES_FLAGS | flags */
-	uint64_t population;	      /* that is going on, 0: none */
-	uint64_t hand;		      /* cookie: where leaves were last aged */
+	_Atomic uint32_t root;	       /* of the names' tree, 0: no names */
+	_Atomic uint32_t names_until;  /* tick: the life of populated names */
+	_Atomic uint32_t absent_until; /* and of what their absence says */
+	_Atomic uint64_t names_state;  /* number << NAMES_FLAGS | flags */
+	uint64_t population;	       /* that is going on, 0: none */
+	uint64_t hand;		       /* cookie: where leaves were last aged */
 	uint32_t names;
 	uint32_t leaves;
 	uint32_t pins;
 	_Atomic uint32_t pages; /* attachment */
 	_Atomic bool probed;	/* some names are not at their own cookies */
 	bool holes;		/* names were lost since population began */
-	bool doubts;		/* foreign changes may have been hidden since */
+	_Atomic bool changed;	/* by ourselves, since names were dropped */
 	uint32_t doubted;	/* names that came by being doubted, since */
 };
 

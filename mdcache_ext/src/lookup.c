@@ -62,7 +62,8 @@ static enum found find(struct mdx *c, const struct snap *dir, const char *name,
 			return FOUND_NOTHING;
 		if (!same_state(c, dir, &t, state))
 			return FOUND_RETRY;
-		return names_complete(c, t.ext) ? FOUND_ABSENCE : FOUND_NOTHING;
+		return names_absent_until(c, t.ext) ? FOUND_ABSENCE :
+						      FOUND_NOTHING;
 	}
 	if (r->flags & RECORD_DIRLIFE)
 		r->until = atomic_load_explicit(&t.ext->names_until,
@@ -240,13 +241,34 @@ bool mdx_is_complete(struct mdx *c, struct mdx_key dir)
 	return mdx_complete_left(c, dir) != 0;
 }
 
+bool mdx_names_changed(struct mdx *c, struct mdx_key dir)
+{
+	bool changed = false;
+	struct tree t;
+	struct snap s;
+	uint64_t hash, state;
+
+	if (!key_sane(dir))
+		return false;
+	hash = hash_of(c, dir);
+	rcu_enter();
+	while (get_snap(c, dir, hash, &s) && s.state & ENTRY_FILE) {
+		if (!open_tree(c, &s, &t, &state))
+			continue;
+		changed = atomic_load_explicit(&t.ext->changed,
+					       memory_order_relaxed);
+		break;
+	}
+	rcu_leave();
+	return changed;
+}
+
 /* --- Iteration ----------------------------------------------------------- */
 
 /* Copies the leaf around a cookie of a directory, or the stretch without names
- * there; false: it has not the flag that is needed. */
+ * there; false: it is not complete. */
 static bool read_stretch(struct mdx *c, struct mdx_key dir, uint64_t hash,
-			 uint64_t needed, uint64_t cookie, struct leaf *l,
-			 uint32_t *until)
+			 uint64_t cookie, struct leaf *l, uint32_t *until)
 {
 	struct snap s;
 
@@ -267,7 +289,7 @@ static bool read_stretch(struct mdx *c, struct mdx_key dir, uint64_t hash,
 			&((struct entry *)arena_ptr(&c->arena, s.ref))->uses);
 		*until = atomic_load_explicit(&t.ext->names_until,
 					      memory_order_acquire);
-		return state & needed && cache_fresh(c, *until);
+		return state & NAMES_COMPLETE && cache_fresh(c, *until);
 	}
 	return false;
 }
@@ -284,12 +306,13 @@ static int give(struct mdx *c, const struct leaf *l, uint64_t from,
 	for (unsigned int at = 0; leaf_next(l, &at, &r);) {
 		if (r.cookie < from)
 			continue;
+		/* One that may be here again is none that was listed. */
+		if (r.flags & RECORD_NEGATIVE)
+			continue;
 		if (r.flags & RECORD_DIRLIFE)
 			r.until = until;
 		if (!cache_fresh(c, r.until))
-			return -ENODATA; /* it may be gone, or be here */
-		if (r.flags & RECORD_NEGATIVE)
-			continue;
+			return -ENODATA; /* it may be gone */
 		d.cookie = r.cookie;
 		d.name = r.name;
 		d.len = r.len;
@@ -306,7 +329,6 @@ static int give(struct mdx *c, const struct leaf *l, uint64_t from,
 int mdx_readdir(struct mdx *c, struct mdx_key dir, uint64_t cookie,
 		bool (*each)(const struct mdx_dirent *, void *), void *arg)
 {
-	uint64_t needed = cookie ? NAMES_LISTABLE : NAMES_COMPLETE;
 	uint64_t at = cookie + 1;
 	uint64_t hash;
 	bool counted = false;
@@ -321,7 +343,7 @@ int mdx_readdir(struct mdx *c, struct mdx_key dir, uint64_t cookie,
 		int rc;
 
 		rcu_enter();
-		ok = read_stretch(c, dir, hash, needed, at, &l, &until);
+		ok = read_stretch(c, dir, hash, at, &l, &until);
 		rcu_leave();
 		if (!counted)
 			count(&c->counters,
@@ -333,7 +355,6 @@ int mdx_readdir(struct mdx *c, struct mdx_key dir, uint64_t cookie,
 		if (rc <= 0)
 			return rc ? rc : 1;
 		at = leaf_last(&l) + 1;
-		needed = NAMES_LISTABLE;
 	}
 	return 0;
 }

@@ -63,7 +63,7 @@ static int set(struct mdx *c, struct shard *sh, struct name *n)
 	policy_used(&((struct entry *)arena_ptr(&c->arena, dir))->uses);
 	/* In a complete directory, absence says the same and costs nothing. */
 	if (n->record.flags & RECORD_NEGATIVE &&
-	    names_complete(c, entry_ext(c, dir))) {
+	    names_absent_until(c, entry_ext(c, dir)) >= n->record.until) {
 		names_unset(c, sh, dir, n->name, n->len);
 		return 0;
 	}
@@ -108,7 +108,6 @@ struct finish {
 	struct name n;
 	struct mdx_change *change;
 	enum mdx_outcome outcome;
-	bool drop_complete;
 	uint64_t stamp; /* of the finish, 0: not yet */
 	bool alone;	/* it met no other */
 };
@@ -157,10 +156,11 @@ static int finish(struct mdx *c, struct shard *sh, void *arg)
 		f->stamp = *stamp;
 	}
 	f->alone = f->alone && *stamp == f->stamp;
-	if (dir && f->drop_complete)
-		names_doubt(c, dir);
 	if (f->outcome == MDX_NAME_KEEP)
 		return 0;
+	if (dir)
+		atomic_store_explicit(&entry_ext(c, dir)->changed, true,
+				      memory_order_relaxed);
 	if (!f->alone || f->outcome == MDX_NAME_UNKNOWN) {
 		if (dir)
 			names_forget(c, sh, dir, n->name, n->len);
@@ -172,14 +172,12 @@ static int finish(struct mdx *c, struct shard *sh, void *arg)
 
 int mdx_changed_name(struct mdx *c, struct mdx_change *ch, struct mdx_key dir,
 		     const char *name, size_t len, enum mdx_outcome outcome,
-		     const struct mdx_key *child, uint32_t ttl_ms,
-		     unsigned int flags)
+		     const struct mdx_key *child, uint32_t ttl_ms)
 {
 	bool present = outcome == MDX_NAME_PRESENT;
 	struct finish f = { .n = { .dir = dir, .name = name, .len = len },
 			    .change = ch,
-			    .outcome = outcome,
-			    .drop_complete = flags & MDX_DROP_COMPLETE };
+			    .outcome = outcome };
 	struct shard *sh;
 	int rc;
 
@@ -220,7 +218,7 @@ static int doubt(struct mdx *c, struct shard *sh, void *arg)
 		return 0;
 	x = entry_ext(c, dir);
 	if (!x->population &&
-	    !(atomic_load(&x->names_state) & NAMES_LISTABLE)) {
+	    !(atomic_load(&x->names_state) & NAMES_COMPLETE)) {
 		names_unset(c, sh, dir, n->name, n->len);
 		return 0;
 	}

@@ -46,27 +46,23 @@ static void set_state(struct mdx *c, struct ext *x, uint64_t flags)
 			      memory_order_release);
 }
 
-bool names_complete(const struct mdx *c, const struct ext *x)
+uint32_t names_absent_until(const struct mdx *c, const struct ext *x)
 {
-	return atomic_load_explicit(&x->names_state, memory_order_acquire) &
-		       NAMES_COMPLETE &&
-	       cache_fresh(c, atomic_load_explicit(&x->names_until,
-						   memory_order_acquire));
+	uint32_t until, absent;
+
+	if (!(atomic_load_explicit(&x->names_state, memory_order_acquire) &
+	      NAMES_COMPLETE))
+		return 0;
+	until = atomic_load_explicit(&x->names_until, memory_order_acquire);
+	absent = atomic_load_explicit(&x->absent_until, memory_order_acquire);
+	if (absent < until)
+		until = absent;
+	return cache_fresh(c, until) ? until : 0;
 }
 
 void names_set_complete(struct mdx *c, struct ext *x)
 {
-	set_state(c, x,
-		  x->doubts ? NAMES_LISTABLE : NAMES_LISTABLE | NAMES_COMPLETE);
-}
-
-static void lower(struct mdx *c, struct ext *x, uint64_t keep)
-{
-	uint64_t state = atomic_load(&x->names_state);
-
-	if (state & NAMES_COMPLETE)
-		count(&c->counters, MDX_C_INCOMPLETE);
-	set_state(c, x, state & keep);
+	set_state(c, x, NAMES_COMPLETE);
 }
 
 void names_hole(struct mdx *c, uint32_t dir)
@@ -74,15 +70,9 @@ void names_hole(struct mdx *c, uint32_t dir)
 	struct ext *x = entry_ext(c, dir);
 
 	x->holes = true;
-	lower(c, x, 0);
-}
-
-void names_doubt(struct mdx *c, uint32_t dir)
-{
-	struct ext *x = entry_ext(c, dir);
-
-	x->doubts = true;
-	lower(c, x, NAMES_LISTABLE);
+	if (atomic_load(&x->names_state) & NAMES_COMPLETE)
+		count(&c->counters, MDX_C_INCOMPLETE);
+	set_state(c, x, 0);
 }
 
 static void add_names(struct mdx *c, struct ext *x, int32_t n)
@@ -199,6 +189,7 @@ void names_drop(struct mdx *c, uint32_t dir)
 	t.ext->population = 0;
 	tree_drop(c, &t);
 	add_names(c, t.ext, -(int32_t)t.ext->names);
+	atomic_store_explicit(&t.ext->changed, false, memory_order_relaxed);
 	atomic_store_explicit(&t.ext->probed, false, memory_order_release);
 }
 

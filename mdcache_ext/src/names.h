@@ -3,7 +3,8 @@
  * The names of directories: what is known of a name, and of a directory as a
  * whole.
  *
- * A directory is complete if the absence of a record is an answer. Whatever
+ * A directory is complete if all its names are held: then the absence of a
+ * record is an answer, for a time that may be shorter. Whatever
  * makes a record disappear without the name being known to be absent (eviction
  * of a leaf, invalidation, want of memory) ends completeness; the number in
  * ext.names_state is then new, so a reader that looked for a record before and
@@ -53,8 +54,6 @@ bool names_unset(struct mdx *c, struct shard *sh, uint32_t dir,
 /* The directory is not complete, and a population that is going on will not
  * make it so. */
 void names_hole(struct mdx *c, uint32_t dir);
-/* Nor is it, or will be, complete; but an iteration may go on. */
-void names_doubt(struct mdx *c, uint32_t dir);
 /* Absence of a name is not known any more. */
 void names_forget(struct mdx *c, struct shard *sh, uint32_t dir,
 		  const char *name, size_t len);
@@ -65,9 +64,11 @@ void names_drop(struct mdx *c, uint32_t dir);
 void names_age(struct mdx *c, uint32_t dir, unsigned int leaves);
 /* Drops a leaf if it is this directory's; false: it is not. */
 bool names_evict_leaf(struct mdx *c, uint32_t dir, uint32_t leaf);
-/* From now on absence is an answer. */
+/* From now on all names are held. */
 void names_set_complete(struct mdx *c, struct ext *x);
-bool names_complete(const struct mdx *c, const struct ext *x);
+/* Are they, and for how long is the absence of one an answer: a tick, 0 if not
+ * at all. */
+uint32_t names_absent_until(const struct mdx *c, const struct ext *x);
 
 /* Without a lock: */
 

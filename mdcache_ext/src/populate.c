@@ -26,6 +26,7 @@ struct populate {
 	struct record record;
 	bool all;
 	uint32_t ttl_ms;
+	uint32_t absent_ms;
 };
 
 static struct populate context(const struct mdx *c, struct mdx_population *p)
@@ -51,7 +52,6 @@ static int begin(struct mdx *c, struct shard *sh, void *arg)
 	/* The ticket is taken here, for nothing before counts. */
 	u->p->id = x->population = u->p->ticket = ticket_advance(c);
 	x->holes = false;
-	x->doubts = false;
 	x->doubted = 0;
 	atomic_store_explicit(&x->names_until, 0, memory_order_release);
 	return 0;
@@ -148,20 +148,23 @@ static int end(struct mdx *c, struct shard *sh, void *arg)
 	x->population = 0;
 	atomic_store_explicit(&x->names_until, cache_until(c, u->ttl_ms),
 			      memory_order_release);
+	atomic_store_explicit(&x->absent_until, cache_until(c, u->absent_ms),
+			      memory_order_release);
 	if (!u->all || x->holes)
 		return -ESTALE;
 	names_set_complete(c, x);
-	return x->doubts ? -ESTALE : 0;
+	return 0;
 }
 
 int mdx_populate_end(struct mdx *c, struct mdx_population *p, bool all,
-		     uint32_t ttl_ms)
+		     uint32_t ttl_ms, uint32_t absent_ms)
 {
 	struct populate u = context(c, p);
 	int rc;
 
 	u.all = all;
 	u.ttl_ms = ttl_ms;
+	u.absent_ms = absent_ms;
 	rc = reclaim_run(c, shard_of(c, u.hash), end, &u);
 	count(&c->counters, rc ? MDX_C_POPULATE_FAIL : MDX_C_POPULATE);
 	return rc;

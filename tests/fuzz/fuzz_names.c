@@ -111,7 +111,7 @@ static void change(struct reference *ref, uint8_t number, uint8_t how)
 		ref->state[number] = PRESENT;
 	r = mdx_changed_name(cache, &ch, dir, name, len, outcome,
 			     outcome == MDX_NAME_PRESENT ? &child : NULL,
-			     MDX_FOREVER, how & 4 ? MDX_DROP_COMPLETE : 0);
+			     MDX_FOREVER);
 	check(r == 0 || r == -ENOSPC || r == -ESTALE);
 }
 
@@ -154,7 +154,8 @@ static void populate(const struct reference *ref, const uint8_t *data,
 		if (ref->state[i] == PRESENT)
 			mdx_populate_add(cache, &p, name, len, &child);
 	}
-	mdx_populate_end(cache, &p, size == 0 || data[0] % 8, MDX_FOREVER);
+	mdx_populate_end(cache, &p, size == 0 || data[0] % 8, MDX_FOREVER,
+			 MDX_FOREVER);
 }
 
 static void create(void)

@@ -56,7 +56,7 @@ void part_locks(const struct options *o, json_t *results)
 		r = mdx_populate_add(c, &p, name, (size_t)len, &child);
 	}
 	if (!r)
-		r = mdx_populate_end(c, &p, true, MDX_FOREVER);
+		r = mdx_populate_end(c, &p, true, MDX_FOREVER, MDX_FOREVER);
 	if (r)
 		die("a directory of %llu names: %s", (unsigned long long)names,
 		    strerror(-r));

@@ -116,6 +116,12 @@ def tell(report, contest, version, outcome):
                    [run.rate for run in runs], "ops/s",
                    curve=[run.samples() for run in outcome.runs[which]],
                    set=outcome.runs[which][-1].report["set"]["text"])
+        top = sum(run.last_valid["builds"] >= contest.ladder.top
+                  for run in runs)
+        if top:
+            print(f"  {title}: {name} was valid at the ladder's top, "
+                  f"{contest.ladder.top:g} BUILDs, in {top} of {len(runs)} "
+                  "runs: at least that")
         if len(runs) < len(outcome.runs[which]):
             least = min((point for run in outcome.runs[which]
                          for point in run.report["points"]),
@@ -234,8 +240,8 @@ def settled(entries, options="", pins=0):
     """(SCALE that holds so many entries, its MDCACHE, and the memory of both
     in bytes).
 
-    What the library below pins for each object (pins, bytes) is held for all
-    of them and not counted: 1,860 bytes an entry leave it out, too.
+    It may pin all objects in the library below, at so many bytes each (pins),
+    which are not in the sum.
 
     What the settings say: 184 bytes for each of maxStatCache, 48 of
     maxFilesToCache, pagepool and what goes by it; MDCACHE's entries at 1,860.

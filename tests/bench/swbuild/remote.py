@@ -39,7 +39,7 @@ class Place:
 
     options: of SCALE; extra: of the export; limited: it is FAULT's line above
     it that is slow; pins: what its library keeps for each object that
-    Ganesha holds, in bytes, with stock as with SCALE; target: for the ratio,
+    Ganesha holds, in bytes, counted with both; target: for the ratio,
     or None: it is reported beside its ceiling.
     """
 
@@ -109,7 +109,8 @@ def measure_place(arguments, report, folder, key):
     ladder, rounds = plan(place, arguments)
     stack, first_level, memory = settled(ladder.files, place.options,
                                          pins=place.pins)
-    entries = memory // MDCACHE_BYTES
+    entries = ((memory + place.pins * ladder.files)
+               // (MDCACHE_BYTES + place.pins))
     label = place.label
 
     def line(fault):

@@ -138,7 +138,6 @@ static void finish_name(struct actor *a, struct activity *act, struct target *t)
 	uint64_t voided = name_voided(a->run->world, t->object, t->name);
 	enum mdx_outcome outcome = outcome_of(a, t);
 	bool stores = outcome == MDX_NAME_ABSENT || outcome == MDX_NAME_PRESENT;
-	unsigned int flags = one_in(&a->rng, 8) ? MDX_DROP_COMPLETE : 0;
 	struct mdx_key dir = key_of(a, t->object), child = dir;
 	uint64_t before;
 	int r;
@@ -149,7 +148,7 @@ static void finish_name(struct actor *a, struct activity *act, struct target *t)
 	r = engine_changed_name(&a->run->engine, &act->change, dir,
 				name_of(a, t->name), outcome,
 				outcome == MDX_NAME_PRESENT ? &child : NULL,
-				act->ttl_ms, flags);
+				act->ttl_ms);
 	exact_made(a->run, t->object);
 	raise_to(&b->voided, before);
 	if (r && r != -ESTALE && r != -ENOSPC)
@@ -163,12 +162,12 @@ static void finish_name(struct actor *a, struct activity *act, struct target *t)
 		raise_to(&b->bound, before);
 	if (r == 0 && stores)
 		exact_name(a->run, t->object, t->name, act->ttl_ms);
-	if (a->run->exact && (r || flags || outcome == MDX_NAME_UNKNOWN) &&
+	if (a->run->exact && (r || outcome == MDX_NAME_UNKNOWN) &&
 	    mdx_is_complete(a->run->engine.c, dir))
 		wrong(a,
 		      "directory %u is complete after a change of name %u "
-		      "with outcome %d, flags %u, result %d",
-		      t->object, t->name, (int)outcome, flags, r);
+		      "with outcome %d, result %d",
+		      t->object, t->name, (int)outcome, r);
 	a->stats.changes++;
 	a->stats.met += r == -ESTALE;
 }

@@ -228,7 +228,7 @@ int engine_changed_entry(struct engine *e, struct mdx_change *ch,
 int engine_changed_name(struct engine *e, struct mdx_change *ch,
 			struct mdx_key dir, const struct name *n,
 			enum mdx_outcome outcome, const struct mdx_key *child,
-			uint32_t ttl_ms, unsigned int flags)
+			uint32_t ttl_ms)
 {
 	int r;
 
@@ -237,7 +237,7 @@ int engine_changed_name(struct engine *e, struct mdx_change *ch,
 		child = NULL;
 	}
 	r = mdx_changed_name(e->c, ch, dir, (const char *)n->text, n->len,
-			     outcome, child, ttl_ms, flags);
+			     outcome, child, ttl_ms);
 	if (r == -ESTALE && e->fault == FAULT_MET_CHANGE &&
 	    outcome == MDX_NAME_PRESENT)
 		mdx_name_put(e->c, mdx_ticket(e->c), dir, (const char *)n->text,

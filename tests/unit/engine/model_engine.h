@@ -73,7 +73,7 @@ int engine_changed_entry(struct engine *e, struct mdx_change *ch,
 int engine_changed_name(struct engine *e, struct mdx_change *ch,
 			struct mdx_key dir, const struct name *n,
 			enum mdx_outcome outcome, const struct mdx_key *child,
-			uint32_t ttl_ms, unsigned int flags);
+			uint32_t ttl_ms);
 void engine_invalidate(struct engine *e, struct mdx_key key, uint32_t mask);
 void engine_forget(struct engine *e, struct mdx_key key);
 void engine_invalidate_name(struct engine *e, struct mdx_key dir,

@@ -219,7 +219,7 @@ static void end_population(struct actor *a, struct activity *act)
 	uint64_t foreign = dir_foreign(w, act->dir);
 	bool taken = load(&w->dirs[act->dir].begun) > act->begun;
 	int r = mdx_populate_end(a->run->engine.c, &act->population, all,
-				 act->ttl_ms);
+				 act->ttl_ms, act->ttl_ms);
 
 	if (r == 0 && !all)
 		wrong(a, "directory %u is complete, the backend failed",

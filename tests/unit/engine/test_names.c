@@ -27,8 +27,8 @@ static int look(struct mdx *c, struct mdx_key dir, const char *name,
 	return rc;
 }
 
-static int change(struct mdx *c, struct mdx_key dir, const char *name,
-		  enum mdx_outcome outcome, uint64_t child, unsigned int flags)
+static int change_for(struct mdx *c, struct mdx_key dir, const char *name,
+		      enum mdx_outcome outcome, uint64_t child, uint32_t ttl_ms)
 {
 	struct mdx_key key = test_key(child);
 	struct mdx_change ch;
@@ -37,7 +37,13 @@ static int change(struct mdx *c, struct mdx_key dir, const char *name,
 	mdx_change_name(c, &ch, dir, name, strlen(name));
 	return mdx_changed_name(c, &ch, dir, name, strlen(name), outcome,
 				outcome == MDX_NAME_PRESENT ? &key : NULL,
-				MDX_FOREVER, flags);
+				ttl_ms);
+}
+
+static int change(struct mdx *c, struct mdx_key dir, const char *name,
+		  enum mdx_outcome outcome, uint64_t child)
+{
+	return change_for(c, dir, name, outcome, child, MDX_FOREVER);
 }
 
 static uint64_t names(struct mdx *c)
@@ -69,7 +75,7 @@ static void test_basic(void)
 			0);
 	CU_ASSERT_EQUAL(look(c, DIR, "no", &child), -ENOENT);
 	CU_ASSERT_EQUAL(names(c), 2);
-	CU_ASSERT_EQUAL(change(c, DIR, "no", MDX_NAME_PRESENT, 1, 0), 0);
+	CU_ASSERT_EQUAL(change(c, DIR, "no", MDX_NAME_PRESENT, 1), 0);
 	CU_ASSERT_EQUAL(look(c, DIR, "no", &child), 0); /* a hard link */
 	CU_ASSERT_EQUAL(child, 1);
 	CU_ASSERT_EQUAL(names(c), 2);
@@ -193,7 +199,7 @@ static int populate(struct mdx *c, struct mdx_key dir, unsigned int n,
 		mdx_put(c, p.ticket, key, &attrs, MDX_FOREVER);
 		mdx_populate_add(c, &p, name, (size_t)len, &key);
 	}
-	return mdx_populate_end(c, &p, true, ttl);
+	return mdx_populate_end(c, &p, true, ttl, ttl);
 }
 
 static void test_complete(void)
@@ -226,10 +232,10 @@ static void test_complete(void)
 	CU_ASSERT_EQUAL(l.count, 5000);
 	CU_ASSERT(l.ordered);
 	/* Changes keep it complete. */
-	CU_ASSERT_EQUAL(change(c, DIR, "new", MDX_NAME_PRESENT, 1, 0), 0);
-	CU_ASSERT_EQUAL(change(c, DIR, "n77", MDX_NAME_ABSENT, 0, 0), 0);
-	CU_ASSERT_EQUAL(change(c, DIR, "n78", MDX_NAME_ABSENT, 0, 0), 0);
-	CU_ASSERT_EQUAL(change(c, DIR, "n79", MDX_NAME_KEEP, 0, 0), 0);
+	CU_ASSERT_EQUAL(change(c, DIR, "new", MDX_NAME_PRESENT, 1), 0);
+	CU_ASSERT_EQUAL(change(c, DIR, "n77", MDX_NAME_ABSENT, 0), 0);
+	CU_ASSERT_EQUAL(change(c, DIR, "n78", MDX_NAME_ABSENT, 0), 0);
+	CU_ASSERT_EQUAL(change(c, DIR, "n79", MDX_NAME_KEEP, 0), 0);
 	CU_ASSERT_EQUAL(list(c, DIR, 0, &l), 0);
 	CU_ASSERT_EQUAL(l.count, 4999);
 	CU_ASSERT_EQUAL(look(c, DIR, "n77", &child), -ENOENT);
@@ -241,17 +247,12 @@ static void test_complete(void)
 	CU_ASSERT_EQUAL(l.count, 4999);
 	CU_ASSERT_EQUAL(l.known, 4998);
 	/* And these end it. */
-	CU_ASSERT_EQUAL(
-		change(c, DIR, "z", MDX_NAME_PRESENT, 1, MDX_DROP_COMPLETE), 0);
-	CU_ASSERT(!mdx_is_complete(c, DIR));
-	CU_ASSERT_EQUAL(look(c, DIR, "z", &child), 0);
-	CU_ASSERT_EQUAL(look(c, DIR, "not there", &child), -ENODATA);
-	CU_ASSERT_EQUAL(populate(c, DIR, 10, MDX_FOREVER), 0);
+	CU_ASSERT_EQUAL(look(c, DIR, "not there", &child), -ENOENT);
 	mdx_invalidate_name(c, DIR, "whatever", 8);
 	CU_ASSERT(!mdx_is_complete(c, DIR));
 	CU_ASSERT_EQUAL(list(c, DIR, 0, &l), -ENODATA);
 	CU_ASSERT_EQUAL(populate(c, DIR, 10, MDX_FOREVER), 0);
-	CU_ASSERT_EQUAL(change(c, DIR, "z", MDX_NAME_UNKNOWN, 0, 0), 0);
+	CU_ASSERT_EQUAL(change(c, DIR, "z", MDX_NAME_UNKNOWN, 0), 0);
 	CU_ASSERT(!mdx_is_complete(c, DIR));
 	CU_ASSERT_EQUAL(populate(c, DIR, 10, MDX_FOREVER), 0);
 	mdx_invalidate_backend(c, 0);
@@ -263,14 +264,49 @@ static void test_complete(void)
 	CU_ASSERT_EQUAL(look(c, DIR, "n1", &child), 0);
 	atomic_fetch_add(&test_now, 500);
 	/* Changes do not lengthen it. */
-	CU_ASSERT_EQUAL(change(c, DIR, "z", MDX_NAME_PRESENT, 1, 0), 0);
+	CU_ASSERT_EQUAL(change(c, DIR, "z", MDX_NAME_PRESENT, 1), 0);
 	CU_ASSERT_EQUAL(mdx_complete_left(c, DIR), 500);
 	atomic_fetch_add(&test_now, 500);
 	CU_ASSERT(!mdx_is_complete(c, DIR));
 	CU_ASSERT_EQUAL(mdx_complete_left(c, DIR), 0);
 	CU_ASSERT_EQUAL(look(c, DIR, "n1", &child), -ENODATA);
 	CU_ASSERT_EQUAL(look(c, DIR, "nope", &child), -ENODATA);
-	CU_ASSERT_EQUAL(test_counter(c, MDX_C_POPULATE), 10);
+	CU_ASSERT_EQUAL(test_counter(c, MDX_C_POPULATE), 9);
+	mdx_destroy(c);
+}
+
+/* Absence may be over before the names are. */
+static void test_absence(void)
+{
+	static struct list l;
+	struct mdx *c = test_cache(100, 1000, 8 * MIB, 1);
+	struct mdx_key key = test_key(1);
+	struct mdx_population p;
+	uint64_t child;
+
+	test_put(c, 1, MDX_FOREVER);
+	CU_ASSERT_EQUAL(mdx_populate_begin(c, DIR, &p), 0);
+	CU_ASSERT_EQUAL(mdx_populate_add(c, &p, "there", 5, &key), 0);
+	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, true, 10000, 1000), 0);
+	CU_ASSERT(!mdx_names_changed(c, DIR));
+	CU_ASSERT_EQUAL(look(c, DIR, "not", &child), -ENOENT);
+	atomic_fetch_add(&test_now, 500);
+	/* Of this one it is known for longer. */
+	CU_ASSERT_EQUAL(change_for(c, DIR, "gone", MDX_NAME_ABSENT, 0, 2000),
+			0);
+	CU_ASSERT(mdx_names_changed(c, DIR));
+	atomic_fetch_add(&test_now, 1000);
+	CU_ASSERT_EQUAL(look(c, DIR, "not", &child), -ENODATA);
+	CU_ASSERT_EQUAL(look(c, DIR, "gone", &child), -ENOENT);
+	CU_ASSERT_EQUAL(look(c, DIR, "there", &child), 0);
+	atomic_fetch_add(&test_now, 1500);
+	CU_ASSERT_EQUAL(look(c, DIR, "gone", &child), -ENODATA);
+	/* A listing has what was listed. */
+	CU_ASSERT_EQUAL(list(c, DIR, 0, &l), 0);
+	CU_ASSERT_EQUAL(l.count, 1);
+	CU_ASSERT_EQUAL(mdx_complete_left(c, DIR), 7000);
+	mdx_invalidate_names(c, DIR);
+	CU_ASSERT(!mdx_names_changed(c, DIR));
 	mdx_destroy(c);
 }
 
@@ -286,12 +322,13 @@ static void test_population_meets_changes(void)
 	test_put(c, 2, MDX_FOREVER);
 	CU_ASSERT_EQUAL(mdx_populate_begin(c, DIR, &p), 0);
 	/* The backend's list was read before these. */
-	change(c, DIR, "gone", MDX_NAME_ABSENT, 0, 0);
-	change(c, DIR, "moved", MDX_NAME_PRESENT, 2, 0);
+	change(c, DIR, "gone", MDX_NAME_ABSENT, 0);
+	change(c, DIR, "moved", MDX_NAME_PRESENT, 2);
 	CU_ASSERT_EQUAL(mdx_populate_add(c, &p, "gone", 4, &key), -ESTALE);
 	CU_ASSERT_EQUAL(mdx_populate_add(c, &p, "moved", 5, &key), -ESTALE);
 	CU_ASSERT_EQUAL(mdx_populate_add(c, &p, "old", 3, &other), 0);
-	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, true, MDX_FOREVER), 0);
+	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, true, MDX_FOREVER, MDX_FOREVER),
+			0);
 	CU_ASSERT_EQUAL(look(c, DIR, "gone", &child), -ENOENT);
 	CU_ASSERT_EQUAL(look(c, DIR, "moved", &child), 0);
 	CU_ASSERT_EQUAL(child, 2);
@@ -303,7 +340,8 @@ static void test_population_meets_changes(void)
 	mdx_invalidate_name(c, DIR, "a", 1);
 	CU_ASSERT_EQUAL(mdx_populate_add(c, &p, "a", 1, &key), -ESTALE);
 	CU_ASSERT_EQUAL(mdx_populate_add(c, &p, "b", 1, &key), 0);
-	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, true, MDX_FOREVER), -ESTALE);
+	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, true, MDX_FOREVER, MDX_FOREVER),
+			-ESTALE);
 	CU_ASSERT_EQUAL(look(c, DIR, "a", &child), -ENODATA);
 	CU_ASSERT_EQUAL(look(c, DIR, "b", &child), 0);
 	CU_ASSERT(!mdx_is_complete(c, DIR));
@@ -312,7 +350,9 @@ static void test_population_meets_changes(void)
 	CU_ASSERT_EQUAL(mdx_populate_begin(c, DIR, &p), 0);
 	mdx_populate_add(c, &p, "c", 1, &key);
 	CU_ASSERT_EQUAL(look(c, DIR, "c", &child), -ENODATA); /* not yet */
-	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, false, MDX_FOREVER), -ESTALE);
+	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, false, MDX_FOREVER,
+					 MDX_FOREVER),
+			-ESTALE);
 	CU_ASSERT_EQUAL(look(c, DIR, "c", &child), 0);
 
 	/* A second one takes over. */
@@ -320,17 +360,21 @@ static void test_population_meets_changes(void)
 	CU_ASSERT_EQUAL(mdx_populate_begin(c, DIR, &q), 0);
 	CU_ASSERT_EQUAL(mdx_populate_add(c, &p, "x", 1, &key), -ESTALE);
 	CU_ASSERT_EQUAL(mdx_populate_add(c, &q, "y", 1, &key), 0);
-	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, true, MDX_FOREVER), -ESTALE);
-	CU_ASSERT_EQUAL(mdx_populate_end(c, &q, true, MDX_FOREVER), 0);
+	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, true, MDX_FOREVER, MDX_FOREVER),
+			-ESTALE);
+	CU_ASSERT_EQUAL(mdx_populate_end(c, &q, true, MDX_FOREVER, MDX_FOREVER),
+			0);
 
 	/* All is invalidated. */
 	CU_ASSERT_EQUAL(mdx_populate_begin(c, DIR, &p), 0);
 	mdx_invalidate_all(c);
 	CU_ASSERT_EQUAL(mdx_populate_add(c, &p, "x", 1, &key), -ESTALE);
-	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, true, MDX_FOREVER), -ESTALE);
+	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, true, MDX_FOREVER, MDX_FOREVER),
+			-ESTALE);
 	CU_ASSERT_EQUAL(mdx_populate_begin(c, DIR, &p), 0);
 	mdx_forget(c, DIR);
-	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, true, MDX_FOREVER), -ESTALE);
+	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, true, MDX_FOREVER, MDX_FOREVER),
+			-ESTALE);
 	mdx_destroy(c);
 }
 
@@ -366,11 +410,11 @@ static void test_iteration_under_changes(void)
 			/* Odd ones go; others come in masses, so that leaves
 			 * are split, and go again, so that they vanish. */
 			sprintf(name, "n%u", step * 2 % 2000 + 1);
-			change(c, DIR, name, MDX_NAME_ABSENT, 0, 0);
+			change(c, DIR, name, MDX_NAME_ABSENT, 0);
 			sprintf(name, "x%u", step);
-			change(c, DIR, name, MDX_NAME_PRESENT, 1, 0);
+			change(c, DIR, name, MDX_NAME_PRESENT, 1);
 			sprintf(name, "x%u", step / 2);
-			change(c, DIR, name, MDX_NAME_ABSENT, 0, 0);
+			change(c, DIR, name, MDX_NAME_ABSENT, 0);
 		}
 	} while (rc == 1);
 	CU_ASSERT_EQUAL(rc, 0);
@@ -406,11 +450,11 @@ static void test_collisions(void)
 	}
 	CU_ASSERT_EQUAL(look(c, DIR, "no", &child), -ENOENT);
 	/* One goes: the others keep their cookies, its place is used again. */
-	change(c, DIR, "n4", MDX_NAME_ABSENT, 0, 0);
+	change(c, DIR, "n4", MDX_NAME_ABSENT, 0);
 	CU_ASSERT_EQUAL(look(c, DIR, "n4", &child), -ENOENT);
 	CU_ASSERT_EQUAL(look(c, DIR, "n9", &child), 0);
 	CU_ASSERT_EQUAL(mdx_cookie(c, DIR, "n9", 2), first + 9);
-	change(c, DIR, "new", MDX_NAME_PRESENT, 1, 0);
+	change(c, DIR, "new", MDX_NAME_PRESENT, 1);
 	CU_ASSERT_EQUAL(mdx_cookie(c, DIR, "new", 3), first + 4);
 	/* Too many: not held, not complete, never wrong. */
 	CU_ASSERT(populate(c, DIR2, 40, MDX_FOREVER) != 0);
@@ -499,11 +543,10 @@ static void test_rename(void)
 	mdx_change_entry(c, &ch, DIR);
 	mdx_change_entry(c, &ch, DIR2);
 	CU_ASSERT_EQUAL(mdx_changed_name(c, &ch, DIR2, "to", 2,
-					 MDX_NAME_PRESENT, &key, MDX_FOREVER,
-					 0),
+					 MDX_NAME_PRESENT, &key, MDX_FOREVER),
 			0);
 	CU_ASSERT_EQUAL(mdx_changed_name(c, &ch, DIR, "from", 4,
-					 MDX_NAME_ABSENT, NULL, MDX_FOREVER, 0),
+					 MDX_NAME_ABSENT, NULL, MDX_FOREVER),
 			0);
 	CU_ASSERT_EQUAL(mdx_changed_entry(c, &ch, DIR, NULL, 0, 0), 0);
 	CU_ASSERT_EQUAL(mdx_changed_entry(c, &ch, DIR2, NULL, 0, 0), 0);
@@ -552,7 +595,7 @@ static void test_doubt(void)
 	CU_ASSERT_EQUAL(l.doubtful, 0);
 	/* A change through us settles it, too. */
 	mdx_doubt_name(c, DIR, "n2", 2);
-	CU_ASSERT_EQUAL(change(c, DIR, "n2", MDX_NAME_ABSENT, 0, 0), 0);
+	CU_ASSERT_EQUAL(change(c, DIR, "n2", MDX_NAME_ABSENT, 0), 0);
 	CU_ASSERT_EQUAL(look(c, DIR, "n2", &child), -ENOENT);
 	CU_ASSERT(mdx_is_complete(c, DIR));
 
@@ -561,7 +604,8 @@ static void test_doubt(void)
 	mdx_doubt_name(c, DIR, "a", 1);
 	CU_ASSERT_EQUAL(mdx_populate_add(c, &p, "a", 1, &key), -ESTALE);
 	CU_ASSERT_EQUAL(mdx_populate_add(c, &p, "b", 1, &key), 0);
-	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, true, MDX_FOREVER), 0);
+	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, true, MDX_FOREVER, MDX_FOREVER),
+			0);
 	CU_ASSERT_EQUAL(look(c, DIR, "a", &child), -ENODATA);
 	CU_ASSERT_EQUAL(look(c, DIR, "b", &child), 0);
 	CU_ASSERT_EQUAL(look(c, DIR, "c", &child), -ENOENT);
@@ -622,6 +666,7 @@ int main(void)
 		{ "time to live", test_time },
 		{ "forgotten children", test_forgotten_child },
 		{ "complete directories", test_complete },
+		{ "the life of absence", test_absence },
 		{ "population meets changes", test_population_meets_changes },
 		{ "iteration under changes", test_iteration_under_changes },
 		{ "equal hashes", test_collisions },

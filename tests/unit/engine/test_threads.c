@@ -182,7 +182,7 @@ static void change_name(unsigned int d, unsigned int n, bool tell)
 			 !tell	? MDX_NAME_UNKNOWN :
 			 exists ? MDX_NAME_PRESENT :
 				  MDX_NAME_ABSENT,
-			 tell && exists ? &key : NULL, MDX_FOREVER, 0);
+			 tell && exists ? &key : NULL, MDX_FOREVER);
 	for (uint64_t done = atomic_load(&name[d][n].done); done < v;)
 		if (atomic_compare_exchange_weak(&name[d][n].done, &done, v))
 			break;
@@ -205,7 +205,7 @@ static void populate(unsigned int d)
 			mdx_populate_add(cache, &p, text, len, &key);
 		}
 	}
-	mdx_populate_end(cache, &p, true, MDX_FOREVER);
+	mdx_populate_end(cache, &p, true, MDX_FOREVER, MDX_FOREVER);
 }
 
 struct seen {

@@ -149,7 +149,7 @@ static void test_change_of_name(void)
 	during = mdx_ticket(c);
 	CU_ASSERT_EQUAL(put_name(c, during, "a"), 0);
 	CU_ASSERT_EQUAL(mdx_changed_name(c, &ch, DIR, "a", 1, MDX_NAME_ABSENT,
-					 NULL, MDX_FOREVER, 0),
+					 NULL, MDX_FOREVER),
 			0);
 	CU_ASSERT_EQUAL(look(c, "a"), -ENOENT);
 	CU_ASSERT_EQUAL(put_name(c, during, "a"), -ESTALE);
@@ -157,7 +157,7 @@ static void test_change_of_name(void)
 	mdx_change_init(&ch);
 	mdx_change_name(c, &ch, DIR, "a", 1);
 	CU_ASSERT_EQUAL(mdx_changed_name(c, &ch, DIR, "a", 1, MDX_NAME_PRESENT,
-					 &child, MDX_FOREVER, 0),
+					 &child, MDX_FOREVER),
 			0);
 	CU_ASSERT_EQUAL(look(c, "a"), 0);
 
@@ -166,10 +166,10 @@ static void test_change_of_name(void)
 	mdx_change_name(c, &ch, DIR, "a", 1);
 	mdx_change_name(c, &other, DIR, "a", 1);
 	CU_ASSERT_EQUAL(mdx_changed_name(c, &other, DIR, "a", 1,
-					 MDX_NAME_ABSENT, NULL, MDX_FOREVER, 0),
+					 MDX_NAME_ABSENT, NULL, MDX_FOREVER),
 			0); /* it began later, and met none since */
 	CU_ASSERT_EQUAL(mdx_changed_name(c, &ch, DIR, "a", 1, MDX_NAME_PRESENT,
-					 &child, MDX_FOREVER, 0),
+					 &child, MDX_FOREVER),
 			-ESTALE);
 	CU_ASSERT_EQUAL(look(c, "a"), -ENODATA);
 
@@ -179,9 +179,9 @@ static void test_change_of_name(void)
 	mdx_change_name(c, &ch, DIR, "a", 1);
 	mdx_change_name(c, &other, DIR, "a", 1);
 	mdx_changed_name(c, &other, DIR, "a", 1, MDX_NAME_ABSENT, NULL,
-			 MDX_FOREVER, 0);
+			 MDX_FOREVER);
 	CU_ASSERT_EQUAL(mdx_changed_name(c, &ch, DIR, "a", 1, MDX_NAME_KEEP,
-					 NULL, 0, 0),
+					 NULL, 0),
 			0);
 	CU_ASSERT_EQUAL(look(c, "a"), -ENOENT);
 
@@ -189,7 +189,7 @@ static void test_change_of_name(void)
 	mdx_change_name(c, &ch, DIR, "a", 1);
 	mdx_invalidate_names(c, DIR);
 	CU_ASSERT_EQUAL(mdx_changed_name(c, &ch, DIR, "a", 1, MDX_NAME_ABSENT,
-					 NULL, MDX_FOREVER, 0),
+					 NULL, MDX_FOREVER),
 			-ESTALE);
 	mdx_destroy(c);
 }

@@ -155,6 +155,8 @@ static bool hears(unsigned int events)
  */
 static void test_names_above(void)
 {
+	struct fsal_obj_handle *d;
+
 	drop(begin_f("Attr_TTL = 30; Name_TTL = 10;"));
 	learn(root);
 	CU_ASSERT_EQUAL(life_of(root), 30);
@@ -184,6 +186,26 @@ static void test_names_above(void)
 	CU_ASSERT(hears(2));
 	end();
 
+	/* A new object in MDCACHE may be given the same names. */
+	tree_make(tree.root, "d", DIRECTORY);
+	begin("Attr_TTL = 30; Name_TTL = 10;");
+	d = find(root, "d");
+	learn(d);
+	CU_ASSERT(life_of(d) > 10);
+	OK(create(d, "g"));
+	pass_time(4000);
+	drop(d);
+	d = find(root, "d");
+	CU_ASSERT(life_of(d) >= 3 && life_of(d) <= 4);
+	pass_time(4100);
+	(void)life_of(d);
+	CU_ASSERT(hears(1));
+	drop(d);
+	d = find(root, "d");
+	CU_ASSERT(life_of(d) > 10);
+	drop(d);
+	end();
+
 	drop(begin_f("Name_TTL = -1;"));
 	learn(root);
 	OK(create(root, "g"));
@@ -191,6 +213,43 @@ static void test_names_above(void)
 	pass_time(100000);
 	CU_ASSERT_EQUAL(life_of(root), 60);
 	CU_ASSERT_EQUAL(heard, 0);
+	end();
+}
+
+/* What a listing says of names that are not there lives as long as the answer
+ * for one of them.
+ */
+static void test_absence(void)
+{
+	struct fsal_obj_handle *f;
+
+	begin("Name_TTL = 60; Negative_TTL = 2;");
+	tree_make(tree.root, "f", REGULAR_FILE);
+	learn(root);
+	COSTS(0, CU_ASSERT_EQUAL(look(root, "g"), ERR_FSAL_NOENT));
+	tree_make(tree.root, "g", REGULAR_FILE);
+	COSTS(0, CU_ASSERT_EQUAL(look(root, "g"), ERR_FSAL_NOENT));
+	pass_time(2100);
+	COSTS(1, OK(look(root, "g")));
+	COSTS(0, OK(look(root, "f")));
+	COSTS(1, CU_ASSERT_EQUAL(look(root, "h"), ERR_FSAL_NOENT));
+	COSTS(0, CU_ASSERT_EQUAL(look(root, "h"), ERR_FSAL_NOENT));
+	/* All that is known to be there. */
+	COSTS(0, CU_ASSERT_EQUAL(list(root), 2));
+	/* One's own removal is known for two seconds, too. */
+	f = find(root, "f");
+	OK(root->obj_ops->unlink(root, f, "f").major);
+	drop(f);
+	COSTS(0, CU_ASSERT_EQUAL(look(root, "f"), ERR_FSAL_NOENT));
+	tree_make(tree.root, "f", REGULAR_FILE);
+	pass_time(2100);
+	COSTS(1, OK(look(root, "f")));
+	end();
+
+	begin("Name_TTL = 60; Negative_TTL = 0;");
+	learn(root);
+	tree_make(tree.root, "g", REGULAR_FILE);
+	COSTS(1, OK(look(root, "g")));
 	end();
 }
 
@@ -485,6 +544,7 @@ int main(void)
 		{ "for ever", test_forever },
 		{ "what is left is handed up", test_handed_up },
 		{ "the life of names above", test_names_above },
+		{ "the life of absence", test_absence },
 		{ "the export's own", test_default },
 		{ "always ask", test_zero },
 		{ "a foreign change is seen", test_foreign_seen },
