@@ -65,10 +65,17 @@ def in_proportion(files):
     return BASE + (FULL_MEMORY - BASE) * files // FULL_FILES
 
 
+def fitting(memory):
+    """How many files fit into a container of so many bytes."""
+    return FULL_FILES * (memory - BASE) // (FULL_MEMORY - BASE)
+
+
 def sizes(arguments):
     if arguments.files:
-        return [Size(arguments.files, in_proportion(arguments.files),
-                     arguments.files, 10, 10, 1)]
+        memory = (arguments.memory * MEBIBYTE if arguments.memory else
+                  in_proportion(arguments.files))
+        return [Size(arguments.files, memory,
+                     min(arguments.files, fitting(memory)), 10, 10, 1)]
     if arguments.quick:
         memory = in_proportion(QUICK_FILES)
         return [Size(QUICK_FILES, memory, QUICK_FILES, 5, 2, 1),
@@ -84,6 +91,9 @@ def add_arguments(parser):
         "--files", metavar="N", type=int,
         help="only so many files, and the container's memory in proportion; "
              "GETATTR and LOOKUP alone, once")
+    group.add_argument(
+        "--memory", metavar="MIB", type=int,
+        help="with --files: the container's memory instead of that")
     group.add_argument(
         "--images", metavar="DIR",
         help="keep the images with the files there, and use those that are "
