@@ -57,7 +57,7 @@ static bool cached_attrs(struct scale_export *exp, const struct scale_obj *obj,
 		return false;
 	}
 	*outcome = SCALE_OUTCOME_HIT;
-	scale_attrs_from_cache(exp, &answer, attrs_out);
+	scale_attrs_from_cache(exp, obj, &answer, attrs_out);
 	return true;
 }
 
@@ -86,9 +86,9 @@ static fsal_status_t scale_getattrs(struct fsal_obj_handle *obj_hdl,
 
 	if (!scale_obj_cached(obj))
 		return pass_getattrs(obj_hdl, attrs_out);
+	scale_names_above_check(exp, obj);
 	if (cached_attrs(exp, obj, attrs_out, &outcome)) {
 		scale_stats_request(exp->stats, SCALE_OP_GETATTRS, outcome);
-		scale_names_above_check(exp, obj, attrs_out);
 		return fsalstat(ERR_FSAL_NO_ERROR, 0);
 	}
 	if (outcome != SCALE_OUTCOME_UNCACHED &&
@@ -100,7 +100,6 @@ static fsal_status_t scale_getattrs(struct fsal_obj_handle *obj_hdl,
 		if (cached_attrs(exp, obj, attrs_out, &again)) {
 			scale_stats_request(exp->stats, SCALE_OP_GETATTRS,
 					    SCALE_OUTCOME_SHARED);
-			scale_names_above_check(exp, obj, attrs_out);
 			return fsalstat(ERR_FSAL_NO_ERROR, 0);
 		}
 	}
@@ -111,8 +110,6 @@ static fsal_status_t scale_getattrs(struct fsal_obj_handle *obj_hdl,
 		mdx_flight_done(SCALE.cache, flight, 0);
 	/* An error may have been put into the list, where it was asked for. */
 	scale_lookup_give(exp, obj, &attrs, attrs_out);
-	if (!FSAL_IS_ERROR(status))
-		scale_names_above_check(exp, obj, attrs_out);
 	fsal_release_attrs(&attrs);
 	return status;
 }

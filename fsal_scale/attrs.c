@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-or-later
 #include "attrs.h"
 
+#include "names_above.h"
 #include "scale.h"
 
 #include "nfs4_acls.h"
@@ -124,6 +125,7 @@ void scale_attrs_drop(struct mdx_attrs *attrs)
 }
 
 void scale_attrs_from_cache(const struct scale_export *exp,
+			    const struct scale_obj *obj,
 			    struct mdx_answer *answer, struct fsal_attrlist *to)
 {
 	struct mdx_attrs *from = &answer->attrs;
@@ -150,7 +152,7 @@ void scale_attrs_from_cache(const struct scale_export *exp,
 	to->creation = from->btime;
 	to->ctime = from->ctime;
 	to->mtime = from->mtime;
-	to->expire_time_attr = scale_attrs_expiry(exp, answer->left_ms);
+	to->expire_time_attr = scale_attrs_expiry(exp, obj, answer->left_ms);
 
 	if (acl) {
 		to->valid_mask |= ATTR_ACL;
@@ -162,7 +164,8 @@ void scale_attrs_from_cache(const struct scale_export *exp,
 	scale_attrs_drop(from);
 }
 
-int32_t scale_attrs_expiry(const struct scale_export *exp, uint32_t left_ms)
+int32_t scale_attrs_expiry(const struct scale_export *exp,
+			   const struct scale_obj *obj, uint32_t left_ms)
 {
 	int32_t own = op_ctx->export_perms.expire_time_attr;
 	int32_t left;
@@ -173,10 +176,8 @@ int32_t scale_attrs_expiry(const struct scale_export *exp, uint32_t left_ms)
 	 */
 	if (exp->fresh.mode == SCALE_UPCALL || exp->fresh.mode == SCALE_NOTIFY)
 		return own == 0 ? 0 : 1;
-	if (left_ms == MDX_FOREVER)
-		return own;
-	left = (int32_t)(left_ms / 1000);
-	if (own >= 0 && own <= left)
-		return own;
-	return left > 0 ? left : 1;
+	left = left_ms == MDX_FOREVER ? own : MAX((int32_t)(left_ms / 1000), 1);
+	if (own >= 0 && own < left)
+		left = own;
+	return scale_names_above_life(obj, left);
 }

@@ -17,6 +17,7 @@
 
 struct fsal_obj_handle;
 struct scale_export;
+struct scale_obj;
 
 /** Attributes that the engine holds. */
 #define SCALE_ATTRS_HELD \
@@ -73,22 +74,26 @@ void scale_attrs_drop(struct mdx_attrs *attrs);
 /**
  * @brief Answer from memory
  *
+ * @param[in]     obj     Whose attributes they are
  * @param[in]     answer  What mdx_get() found; its ACL is taken over
  * @param[in,out] to      Only what is valid in @a answer is set
  */
 void scale_attrs_from_cache(const struct scale_export *exp,
+			    const struct scale_obj *obj,
 			    struct mdx_answer *answer,
 			    struct fsal_attrlist *to);
 
 /**
  * @brief The life of attributes that go up to MDCACHE
  *
- * MDCACHE's time to live begins when it is told: it must not add to ours.
+ * MDCACHE's time to live begins when it is told: it must not add to ours, nor
+ * to that of a directory's names (names_above.h).
  *
  * @param[in] left_ms  What is left of the entry's life
  *
  * @return Seconds, for expire_time_attr; never more than the export's own.
  */
-int32_t scale_attrs_expiry(const struct scale_export *exp, uint32_t left_ms);
+int32_t scale_attrs_expiry(const struct scale_export *exp,
+			   const struct scale_obj *obj, uint32_t left_ms);
 
 #endif /* SCALE_ATTRS_H */

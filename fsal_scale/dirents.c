@@ -105,7 +105,7 @@ static bool give_known(const struct mdx_dirent *dirent, void *arg)
 		return give_forgotten(l, name, dirent->cookie);
 	}
 	fsal_prepare_attrs(&attrs, l->attrmask);
-	scale_attrs_from_cache(l->exp, &child, &attrs);
+	scale_attrs_from_cache(l->exp, obj, &child, &attrs);
 	return give(l, name, obj, &attrs, dirent->cookie) == DIR_CONTINUE;
 }
 
@@ -146,8 +146,8 @@ static bool from_scan(struct listing *l, struct scale_scan *scan)
 	while (given < scan->count && result == DIR_CONTINUE) {
 		struct scale_scanned *s = &scan->window[given++];
 
-		s->attrs.expire_time_attr =
-			scale_attrs_expiry(l->exp, l->exp->fresh.attr_ms);
+		s->attrs.expire_time_attr = scale_attrs_expiry(
+			l->exp, s->obj, l->exp->fresh.attr_ms);
 		result = give(l, s->name, s->obj, &s->attrs, s->cookie);
 		gsh_free(s->name);
 	}

@@ -226,7 +226,7 @@ static struct scale_obj *from_cache(struct scale_export *exp,
 	if (obj != NULL) {
 		*outcome = SCALE_OUTCOME_HIT;
 		if (attrs_out != NULL)
-			scale_attrs_from_cache(exp, &answer, attrs_out);
+			scale_attrs_from_cache(exp, obj, &answer, attrs_out);
 	}
 	scale_attrs_drop(&answer.attrs);
 	return obj;

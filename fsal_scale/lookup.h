@@ -57,7 +57,7 @@ static inline void scale_lookup_give(const struct scale_export *exp,
 	if (exp->fresh.mode != SCALE_OFF && obj != NULL &&
 	    scale_obj_cached(obj))
 		attrs_out->expire_time_attr =
-			scale_attrs_expiry(exp, exp->fresh.attr_ms);
+			scale_attrs_expiry(exp, obj, exp->fresh.attr_ms);
 }
 
 /**

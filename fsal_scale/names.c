@@ -92,7 +92,7 @@ void scale_lookup_cached(struct scale_export *exp, struct scale_obj *dir,
 	if (*obj != NULL) {
 		*outcome = SCALE_OUTCOME_HIT;
 		if (attrs_out != NULL)
-			scale_attrs_from_cache(exp, &child, attrs_out);
+			scale_attrs_from_cache(exp, *obj, &child, attrs_out);
 	}
 	if (want & MDX_ACL)
 		scale_attrs_drop(&child.attrs);
@@ -190,7 +190,7 @@ static struct scale_obj *cached_parent(struct scale_export *exp,
 	if (obj != NULL) {
 		*outcome = SCALE_OUTCOME_HIT;
 		if (attrs_out != NULL)
-			scale_attrs_from_cache(exp, &parent, attrs_out);
+			scale_attrs_from_cache(exp, obj, &parent, attrs_out);
 	}
 	scale_attrs_drop(&parent.attrs);
 	return obj;

@@ -28,18 +28,14 @@ static uint32_t life_of_names(const struct scale_export *exp,
 	return ms == MDX_FOREVER ? 0 : ms;
 }
 
-void scale_names_above_changed(const struct scale_export *exp,
-			       struct scale_obj *dir)
+/* Sets when, if it is to be sooner than it was. */
+static void set_due(struct scale_obj *dir, uint32_t left)
 {
-	uint32_t left = life_of_names(exp, dir);
+	uint32_t complete = mdx_complete_left(SCALE.cache, scale_obj_key(dir));
 	uint64_t due = atomic_load(&dir->names_due);
-	uint32_t complete;
 	uint64_t mine;
 
-	if (left == 0)
-		return;
-	/* Single names may be as new as this. */
-	complete = mdx_complete_left(SCALE.cache, scale_obj_key(dir));
+	/* Single names may be as new as the change. */
 	if (complete != 0)
 		left = MIN(left, complete);
 	left -= MIN(left / 2, EARLY_MS);
@@ -49,34 +45,54 @@ void scale_names_above_changed(const struct scale_export *exp,
 		;
 }
 
+void scale_names_above_changed(const struct scale_export *exp,
+			       struct scale_obj *dir)
+{
+	uint32_t life = life_of_names(exp, dir);
+
+	if (life != 0)
+		set_due(dir, life);
+}
+
 void scale_names_above_new(const struct scale_export *exp,
 			   struct scale_obj *obj)
 {
-	if (obj->obj.type == DIRECTORY && life_of_names(exp, obj) != 0 &&
-	    mdx_names_changed(SCALE.cache, scale_obj_key(obj)))
-		scale_names_above_changed(exp, obj);
+	uint32_t life;
+	uint64_t ago;
+
+	if (obj->obj.type != DIRECTORY)
+		return;
+	life = life_of_names(exp, obj);
+	if (life != 0 &&
+	    mdx_names_changed(SCALE.cache, scale_obj_key(obj), &ago) &&
+	    ago < life)
+		set_due(obj, life - (uint32_t)ago);
 }
 
 void scale_names_above_check(const struct scale_export *exp,
-			     struct scale_obj *obj, struct fsal_attrlist *attrs)
+			     struct scale_obj *obj)
+{
+	uint64_t due = atomic_load(&obj->names_due);
+
+	if (due == 0 || scale_stats_begin() < due ||
+	    !atomic_compare_exchange_strong(&obj->names_due, &due, 0))
+		return;
+	/* What it asks for then is not answered with what was. */
+	mdx_invalidate_names(SCALE.cache, scale_obj_key(obj));
+	scale_upcall_tell_later(exp->upcall.backend_id, obj->key, obj->key_len,
+				NAMES);
+}
+
+int32_t scale_names_above_life(const struct scale_obj *obj, int32_t life)
 {
 	uint64_t due = atomic_load(&obj->names_due);
 	uint64_t now;
 	int32_t left;
 
-	if (due == 0)
-		return;
+	if (due == 0 || life == 0)
+		return life;
 	now = scale_stats_begin();
-	if (now >= due) {
-		if (!atomic_compare_exchange_strong(&obj->names_due, &due, 0))
-			return;
-		/* What it asks for then is not answered with what was. */
-		mdx_invalidate_names(SCALE.cache, scale_obj_key(obj));
-		scale_upcall_tell_later(exp->upcall.backend_id, obj->key,
-					obj->key_len, NAMES);
-		return;
-	}
-	left = (int32_t)MIN((due - now) / NS_OF_S, INT32_MAX);
-	if (attrs->expire_time_attr < 0 || attrs->expire_time_attr > left)
-		attrs->expire_time_attr = MAX(left, 1);
+	left = now < due ? (int32_t)MIN((due - now) / NS_OF_S, INT32_MAX) : 0;
+	left = MAX(left, 1);
+	return life < 0 ? left : MIN(life, left);
 }

@@ -28,13 +28,15 @@ void scale_names_above_changed(const struct scale_export *exp,
 void scale_names_above_new(const struct scale_export *exp,
 			   struct scale_obj *obj);
 
-/**
- * @brief MDCACHE is given the attributes of an object
- *
- * @param[in,out] attrs  Their life is made as short as the names'
- */
+/** @brief MDCACHE asks for an object's attributes: the time to tell it. */
 void scale_names_above_check(const struct scale_export *exp,
-			     struct scale_obj *obj,
-			     struct fsal_attrlist *attrs);
+			     struct scale_obj *obj);
+
+/**
+ * @brief How long MDCACHE may do without asking for an object's attributes
+ *
+ * @param[in] life  If there are no names to be dropped, seconds; -1: for ever
+ */
+int32_t scale_names_above_life(const struct scale_obj *obj, int32_t life);
 
 #endif /* SCALE_NAMES_ABOVE_H */

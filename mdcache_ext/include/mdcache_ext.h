@@ -369,8 +369,9 @@ bool mdx_is_complete(struct mdx *c, struct mdx_key dir);
 uint32_t mdx_complete_left(struct mdx *c, struct mdx_key dir);
 /* Have names of it been changed (mdx_changed_name) since the oldest of those
  * that are known? Foreign changes of the time before may then be unknown, and
- * hidden from whoever compares the directory's attributes. */
-bool mdx_names_changed(struct mdx *c, struct mdx_key dir);
+ * hidden from whoever compares the directory's attributes. ago_ms: since the
+ * first such change. */
+bool mdx_names_changed(struct mdx *c, struct mdx_key dir, uint64_t *ago_ms);
 
 /* Population of a directory: begin (before the backend is asked; drops the
  * names held so far), add every name, end. Changes made meanwhile are kept, and

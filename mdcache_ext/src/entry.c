@@ -515,6 +515,7 @@ int entry_add_ext(struct mdx *c, struct shard *sh, uint32_t ref)
 	store32(&x->root, 0);
 	store32(&x->names_until, 0);
 	store32(&x->absent_until, 0);
+	store32(&x->changed, 0);
 	atomic_store_explicit(&x->names_state, ticket_advance(c) << NAMES_FLAGS,
 			      memory_order_release);
 	x->population = 0;
@@ -523,7 +524,6 @@ int entry_add_ext(struct mdx *c, struct shard *sh, uint32_t ref)
 	x->leaves = 0;
 	x->pins = 0;
 	x->holes = false;
-	atomic_store_explicit(&x->changed, false, memory_order_relaxed);
 	x->doubted = 0;
 	atomic_store_explicit(&x->probed, false, memory_order_release);
 	store32(&x->pages, 0);

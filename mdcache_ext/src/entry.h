@@ -109,16 +109,16 @@ struct ext {
 	_Atomic uint32_t root;	       /* of the names' tree, 0: no names */
 	_Atomic uint32_t names_until;  /* tick: the life of populated names */
 	_Atomic uint32_t absent_until; /* and of what their absence says */
-	_Atomic uint64_t names_state;  /* number << NAMES_FLAGS | flags */
-	uint64_t population;	       /* that is going on, 0: none */
-	uint64_t hand;		       /* cookie: where leaves were last aged */
+	_Atomic uint32_t changed; /* tick: of our own first change of a name */
+	_Atomic uint64_t names_state; /* number << NAMES_FLAGS | flags */
+	uint64_t population;	      /* that is going on, 0: none */
+	uint64_t hand;		      /* cookie: where leaves were last aged */
 	uint32_t names;
 	uint32_t leaves;
 	uint32_t pins;
 	_Atomic uint32_t pages; /* attachment */
 	_Atomic bool probed;	/* some names are not at their own cookies */
 	bool holes;		/* names were lost since population began */
-	_Atomic bool changed;	/* by ourselves, since names were dropped */
 	uint32_t doubted;	/* names that came by being doubted, since */
 };
 

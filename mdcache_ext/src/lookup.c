@@ -241,9 +241,9 @@ bool mdx_is_complete(struct mdx *c, struct mdx_key dir)
 	return mdx_complete_left(c, dir) != 0;
 }
 
-bool mdx_names_changed(struct mdx *c, struct mdx_key dir)
+bool mdx_names_changed(struct mdx *c, struct mdx_key dir, uint64_t *ago_ms)
 {
-	bool changed = false;
+	uint32_t changed = 0;
 	struct tree t;
 	struct snap s;
 	uint64_t hash, state;
@@ -260,7 +260,8 @@ bool mdx_names_changed(struct mdx *c, struct mdx_key dir)
 		break;
 	}
 	rcu_leave();
-	return changed;
+	*ago_ms = (uint64_t)(cache_tick(c) - changed) * TICK_MS;
+	return changed != 0;
 }
 
 /* --- Iteration ----------------------------------------------------------- */

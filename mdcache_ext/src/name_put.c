@@ -138,6 +138,13 @@ static uint32_t find_dir(struct mdx *c, struct shard *sh, const struct name *n)
 	return dir && entry_in_file_tier(arena_ptr(&c->arena, dir)) ? dir : 0;
 }
 
+static void note_change(const struct mdx *c, struct ext *x)
+{
+	if (!atomic_load_explicit(&x->changed, memory_order_relaxed))
+		atomic_store_explicit(&x->changed, cache_tick(c),
+				      memory_order_relaxed);
+}
+
 static int finish(struct mdx *c, struct shard *sh, void *arg)
 {
 	struct finish *f = arg;
@@ -159,8 +166,7 @@ static int finish(struct mdx *c, struct shard *sh, void *arg)
 	if (f->outcome == MDX_NAME_KEEP)
 		return 0;
 	if (dir)
-		atomic_store_explicit(&entry_ext(c, dir)->changed, true,
-				      memory_order_relaxed);
+		note_change(c, entry_ext(c, dir));
 	if (!f->alone || f->outcome == MDX_NAME_UNKNOWN) {
 		if (dir)
 			names_forget(c, sh, dir, n->name, n->len);

@@ -189,7 +189,7 @@ void names_drop(struct mdx *c, uint32_t dir)
 	t.ext->population = 0;
 	tree_drop(c, &t);
 	add_names(c, t.ext, -(int32_t)t.ext->names);
-	atomic_store_explicit(&t.ext->changed, false, memory_order_relaxed);
+	atomic_store_explicit(&t.ext->changed, 0, memory_order_relaxed);
 	atomic_store_explicit(&t.ext->probed, false, memory_order_release);
 }
 

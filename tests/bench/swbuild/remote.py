@@ -54,8 +54,10 @@ class Place:
     target: float | None = None
 
 
-# Each BUILD has files of its own, so that the set is in use to the part of the
-# ladder that is climbed: its top is what two cores can serve at best.
+# A process has 100 files at least, those of a whole directory: READDIR costs
+# by their number.  Each BUILD has files of its own, so that the set is in use
+# to the part of the ladder that is climbed: its top is what two cores can
+# serve at best.
 QUICK = Ladder(first=2, top=16, scale=0.04, warmup=0.4, seconds=1.6)
 FULL = Ladder(first=2, top=16, scale=0.4, warmup=1.5, seconds=5)
 SLOW_QUICK = Ladder(first=0.4, top=6.4, scale=0.02, warmup=0.4, seconds=1.6)
@@ -64,7 +66,7 @@ PLACES = {
     "fault": Place("FAULT, 0.5 ms", MemoryVfs, QUICK, FULL,
                    "Freshness = upcall;", LONG, limited=True, target=3),
     "proxy_v4": Place("PROXY_V4, 0.5 ms more", make_proxy,
-                      replace(QUICK, first=1, scale=0.01),
+                      replace(QUICK, first=1, scale=0.02, bisect=1),
                       replace(FULL, first=1, scale=0.1), target=3),
     "ceph": Place("CEPH", Ceph, SLOW_QUICK, SLOW_FULL, pins=8192),
     "gluster": Place("GLUSTER", Gluster, SLOW_QUICK, SLOW_FULL,

@@ -282,19 +282,20 @@ static void test_absence(void)
 	struct mdx *c = test_cache(100, 1000, 8 * MIB, 1);
 	struct mdx_key key = test_key(1);
 	struct mdx_population p;
-	uint64_t child;
+	uint64_t child, ago;
 
 	test_put(c, 1, MDX_FOREVER);
 	CU_ASSERT_EQUAL(mdx_populate_begin(c, DIR, &p), 0);
 	CU_ASSERT_EQUAL(mdx_populate_add(c, &p, "there", 5, &key), 0);
 	CU_ASSERT_EQUAL(mdx_populate_end(c, &p, true, 10000, 1000), 0);
-	CU_ASSERT(!mdx_names_changed(c, DIR));
+	CU_ASSERT(!mdx_names_changed(c, DIR, &ago));
 	CU_ASSERT_EQUAL(look(c, DIR, "not", &child), -ENOENT);
 	atomic_fetch_add(&test_now, 500);
 	/* Of this one it is known for longer. */
 	CU_ASSERT_EQUAL(change_for(c, DIR, "gone", MDX_NAME_ABSENT, 0, 2000),
 			0);
-	CU_ASSERT(mdx_names_changed(c, DIR));
+	CU_ASSERT(mdx_names_changed(c, DIR, &ago));
+	CU_ASSERT_EQUAL(ago, 0);
 	atomic_fetch_add(&test_now, 1000);
 	CU_ASSERT_EQUAL(look(c, DIR, "not", &child), -ENODATA);
 	CU_ASSERT_EQUAL(look(c, DIR, "gone", &child), -ENOENT);
@@ -305,8 +306,12 @@ static void test_absence(void)
 	CU_ASSERT_EQUAL(list(c, DIR, 0, &l), 0);
 	CU_ASSERT_EQUAL(l.count, 1);
 	CU_ASSERT_EQUAL(mdx_complete_left(c, DIR), 7000);
+	CU_ASSERT_EQUAL(change(c, DIR, "other", MDX_NAME_KEEP, 0), 0);
+	CU_ASSERT_EQUAL(change(c, DIR, "new", MDX_NAME_PRESENT, 1), 0);
+	CU_ASSERT(mdx_names_changed(c, DIR, &ago));
+	CU_ASSERT_EQUAL(ago, 2500);
 	mdx_invalidate_names(c, DIR);
-	CU_ASSERT(!mdx_names_changed(c, DIR));
+	CU_ASSERT(!mdx_names_changed(c, DIR, &ago));
 	mdx_destroy(c);
 }
 
