@@ -134,7 +134,7 @@ static fsal_status_t scale_setattr2(struct fsal_obj_handle *obj_hdl,
 	scale_changed_obj(&ch, use.obj);
 	if (obj_hdl->type == DIRECTORY &&
 	    (changed & (ATTR_MODE | ATTR_OWNER | ATTR_GROUP | ATTR_ACL)))
-		scale_permits_forget();
+		scale_permits_forget(use.obj->key, use.obj->key_len);
 	/* To set the size, the backend opens the file. */
 	if ((changed & ATTR_SIZE) && use.ref.handle != NULL)
 		mdx_pool_set_fds(SCALE.cache, use.ref.handle,

@@ -499,6 +499,7 @@ fsal_status_t scale_create_export(struct fsal_module *fsal_hdl,
 	exp->needs_names = strcasecmp(lowest, "VFS") == 0;
 	exp->lends_handles = strcasecmp(lowest, "MEM") == 0;
 	exp->keeps_listed = strcasecmp(lowest, "GLUSTER") == 0;
+	exp->rounds_change = exp->keeps_listed;
 	exp->pools_fds = fds_of(lowest);
 	exp->handle_bytes = charge_of(lowest);
 	join_cache(exp, backend->name);

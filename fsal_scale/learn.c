@@ -7,6 +7,14 @@
 #include "cache.h"
 #include "names_above.h"
 
+#define NS_OF_S UINT64_C(1000000000)
+
+static bool same_change(const struct scale_export *exp, uint64_t a, uint64_t b)
+{
+	return a == b || (exp->rounds_change &&
+			  (a / NS_OF_S == b || b / NS_OF_S == a));
+}
+
 /* An object's change attribute that is not what it was tells of a change that
  * nobody announced. After changes through this server the attribute is unknown,
  * and there is nothing to compare: what else is known lives on until its time
@@ -24,7 +32,7 @@ static bool foreign_change(const struct scale_export *exp, struct mdx_key key,
 		return false;
 	if (mdx_get(SCALE.cache, key, 0, &old) == 0 &&
 	    ((old.attrs.valid | old.expired) & MDX_CHANGE))
-		return old.attrs.change != attrs->change;
+		return !same_change(exp, old.attrs.change, attrs->change);
 	return exp->fresh.mode == SCALE_ASK;
 }
 

@@ -12,8 +12,16 @@
 #define TIME_BITS 20
 #define TIME_MASK ((UINT64_C(1) << TIME_BITS) - 1)
 
+/** Those of directories that meet here are forgotten together. */
+#define GENERATIONS 4096
+
 static _Atomic uint64_t permits[PERMITS];
-static _Atomic uint64_t generation;
+static _Atomic uint64_t generations[GENERATIONS];
+
+static _Atomic uint64_t *generation_of(const void *key, size_t len)
+{
+	return &generations[XXH3_64bits(key, len) % GENERATIONS];
+}
 
 static uint64_t secret(void)
 {
@@ -46,7 +54,8 @@ static uint64_t identify(const struct scale_export *exp,
 {
 	const struct user_cred *creds = &op_ctx->creds;
 	uint64_t parts[] = { secret(),
-			     atomic_load_explicit(&generation,
+			     atomic_load_explicit(generation_of(dir->key,
+								dir->key_len),
 						  memory_order_relaxed),
 			     what,
 			     exp->slot,
@@ -101,7 +110,7 @@ void scale_permit(const struct scale_export *exp, const struct scale_obj *dir,
 			      memory_order_relaxed);
 }
 
-void scale_permits_forget(void)
+void scale_permits_forget(const void *key, size_t len)
 {
-	atomic_fetch_add(&generation, 1);
+	atomic_fetch_add(generation_of(key, len), 1);
 }

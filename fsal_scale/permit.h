@@ -39,7 +39,7 @@ bool scale_permitted(const struct scale_export *exp,
 void scale_permit(const struct scale_export *exp, const struct scale_obj *dir,
 		  enum scale_permit what);
 
-/** @brief Who may do what has changed somewhere: ask again everywhere. */
-void scale_permits_forget(void);
+/** @brief Who may do what in the directory with this key may have changed. */
+void scale_permits_forget(const void *key, size_t len);
 
 #endif /* SCALE_PERMIT_H */

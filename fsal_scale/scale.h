@@ -151,6 +151,9 @@ struct scale_export {
 	bool keeps_listed;
 	/** what an object of the backend is charged at in the pool */
 	uint32_t handle_bytes;
+	/** the same change attribute comes in nanoseconds with some calls, and
+	 * in seconds with others (GLUSTER) */
+	bool rounds_change;
 	/** descriptors that stay open in an object after stateless I/O */
 	uint32_t pools_fds;
 	/** the backend decides who may search a directory; see permit.h */

@@ -187,7 +187,7 @@ static void drop_known(struct scale_upcall *up, const struct gsh_buffdesc *obj,
 	mdx_invalidate(SCALE.cache, key, MDX_ALL | MDX_PAGES);
 	mdx_invalidate_names(SCALE.cache, key);
 	if (exp->per_user)
-		scale_permits_forget();
+		scale_permits_forget(key.bytes, key.len);
 	if (flags & FSAL_UP_INVALIDATE_CLOSE)
 		(void)mdx_pool_drop_unused(SCALE.cache, key);
 	scale_stats_invalidation(exp->stats, SCALE_SOURCE_UPCALL);

@@ -273,3 +273,8 @@ void bring_invalidate(const struct tree_node *node, uint32_t flags)
 	(void)up->invalidate(up, &key, flags);
 	op_ctx = was;
 }
+
+bool complete(struct fsal_obj_handle *dir)
+{
+	return mdx_is_complete(SCALE.cache, scale_obj_key(scale_obj(dir)));
+}

@@ -99,4 +99,7 @@ void bring_invalidate(const struct tree_node *node, uint32_t flags);
 		CU_ASSERT_EQUAL((what), ERR_FSAL_NO_ERROR); \
 	} while (0)
 
+/** @brief Does the engine know all names of a directory? */
+bool complete(struct fsal_obj_handle *dir);
+
 #endif /* CACHED_H */

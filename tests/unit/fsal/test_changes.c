@@ -7,11 +7,6 @@
 
 #define FOREVER "Attr_TTL = -1; Name_TTL = -1; Negative_TTL = -1;"
 
-static bool complete(struct fsal_obj_handle *dir)
-{
-	return mdx_is_complete(SCALE.cache, scale_obj_key(scale_obj(dir)));
-}
-
 static fsal_errors_t mkdir_in(struct fsal_obj_handle *dir, const char *name)
 {
 	struct fsal_obj_handle *obj = NULL;

@@ -313,6 +313,32 @@ static void test_foreign_seen(void)
 	end();
 }
 
+/* GLUSTER's change attribute comes in nanoseconds, or in seconds. */
+static void test_rounded_change(void)
+{
+	const uint64_t seconds = 1790000000, ns = seconds * 1000000000;
+	struct fsal_attrlist attrs;
+
+	for (int rounds = 0; rounds < 2; rounds++) {
+		drop(begin_f("Attr_TTL = 1; Name_TTL = 1000;"));
+		scale_export(scale)->rounds_change = rounds;
+		tree.root->change = ns + 77;
+		OK(get(root, &attrs));
+		learn(root);
+		tree.root->change = seconds;
+		pass_time(2000);
+		OK(get(root, &attrs));
+		CU_ASSERT_EQUAL(attrs.change, seconds);
+		CU_ASSERT_EQUAL(complete(root), rounds);
+		learn(root);
+		tree.root->change = seconds + 1;
+		pass_time(2000);
+		OK(get(root, &attrs));
+		CU_ASSERT(!complete(root));
+		end();
+	}
+}
+
 /* --- Freshness = ask ----------------------------------------------------- */
 
 static void test_ask(void)
@@ -548,6 +574,7 @@ int main(void)
 		{ "the export's own", test_default },
 		{ "always ask", test_zero },
 		{ "a foreign change is seen", test_foreign_seen },
+		{ "a rounded change attribute", test_rounded_change },
 		{ "ask", test_ask },
 		{ "ask: just changed", test_ask_grain },
 		{ "ask: own changes", test_ask_own_changes },

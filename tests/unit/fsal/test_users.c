@@ -28,7 +28,7 @@ static void begin_users(const char *params)
 	begin(params);
 	scale_export(scale)->per_user = true;
 	/* Permits outlive exports; those of earlier tests are not wanted. */
-	scale_permits_forget();
+	scale_permits_forget(scale_obj(root)->key, scale_obj(root)->key_len);
 }
 
 static void end_users(void)
@@ -136,6 +136,9 @@ static void test_forgotten(void)
 	be(ALICE);
 	dir = find(root, "d");
 	OK(look(dir, "g"));
+	COSTS(0, OK(look(dir, "g")));
+	/* What is told of another object is nothing about this one. */
+	bring_invalidate(tree_find(tree.root, "f"), FSAL_UP_INVALIDATE_ATTRS);
 	COSTS(0, OK(look(dir, "g")));
 	fsal_prepare_attrs(&set, 0);
 	set.valid_mask = ATTR_MODE;
