@@ -6,6 +6,7 @@ import os
 import pathlib
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -60,6 +61,8 @@ def run(bench, arguments, measure, header=True):
     folder.chmod(0o755)
     if header:
         report.header()
+    # What is mounted and started is undone, as with an interrupt.
+    signal.signal(signal.SIGTERM, lambda *unused: sys.exit(EXIT_UNMEASURED))
     try:
         measure(arguments, report, folder)
     except (RuntimeError, OSError, TimeoutError,
