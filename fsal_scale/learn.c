@@ -11,8 +11,8 @@
 
 static bool same_change(const struct scale_export *exp, uint64_t a, uint64_t b)
 {
-	return a == b || (exp->rounds_change &&
-			  (a / NS_OF_S == b || b / NS_OF_S == a));
+	return a == b ||
+	       (exp->rounds_change && (a / NS_OF_S == b || b / NS_OF_S == a));
 }
 
 /* An object's change attribute that is not what it was tells of a change that

@@ -8,7 +8,8 @@
  * a command. A LOCAL method is a computation on what is in memory; it is
  * counted apart, and delayed only when it is named.
  *
- * check_quota is a computation, for no backend of Ganesha 4.3 has one of its own.
+ * check_quota is a computation, for no backend of Ganesha 4.3 has one of its
+ * own.
  *
  * readdir_entry is no method: it is each name that a readdir brings. A
  * latency of its own makes a backend that asks for every name by itself.
