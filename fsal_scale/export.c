@@ -356,11 +356,10 @@ static uint32_t charge_of(const char *backend)
 					     "GPFS",	"MEM", "PROXY_V3",
 					     "PROXY_V4" };
 
-	for (size_t i = 0; i < sizeof(light) / sizeof(light[0]); i++) {
-		if (strcasecmp(backend, light[i]) == 0)
-			return SCALE_HANDLE_BYTES;
-	}
-	return SCALE_PINNED_BYTES;
+	return scale_is_one_of(backend, light,
+			       sizeof(light) / sizeof(light[0])) ?
+		       SCALE_HANDLE_BYTES :
+		       SCALE_PINNED_BYTES;
 }
 
 /* What an export is before its backend's is there. */

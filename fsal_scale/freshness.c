@@ -60,11 +60,8 @@ static bool sends_upcalls(const char *backend)
 					      "PROXY_V3", "PROXY_V4", "CEPH",
 					      "RGW" };
 
-	for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++) {
-		if (strcasecmp(backend, silent[i]) == 0)
-			return false;
-	}
-	return true;
+	return !scale_is_one_of(backend, silent,
+				sizeof(silent) / sizeof(silent[0]));
 }
 
 void scale_freshness_ttl(const struct scale_freshness_config *cfg,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-or-later
 #include "permit.h"
 
-#include <strings.h>
 #include <sys/random.h>
 
 #include <xxhash.h>
@@ -42,11 +41,8 @@ bool scale_decides_per_user(const char *backend)
 	/* These look at no user's credentials but where they change things. */
 	static const char *const plain[] = { "VFS", "MEM", "FAULT" };
 
-	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
-		if (strcasecmp(backend, plain[i]) == 0)
-			return false;
-	}
-	return true;
+	return !scale_is_one_of(backend, plain,
+				sizeof(plain) / sizeof(plain[0]));
 }
 
 static uint64_t identify(const struct scale_export *exp,

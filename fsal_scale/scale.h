@@ -33,6 +33,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 #include "fsal.h"
 #include "FSAL/fsal_commonlib.h"
@@ -173,6 +174,17 @@ struct scale_export {
 	atomic_uint fs_count;
 	struct scale_fs fs[SCALE_FS_MAX];
 };
+
+/** @brief Is a backend among those of these names? */
+static inline bool scale_is_one_of(const char *backend,
+				   const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcasecmp(backend, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
 
 static inline struct scale_export *scale_export(struct fsal_export *exp_hdl)
 {

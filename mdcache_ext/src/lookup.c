@@ -210,27 +210,39 @@ uint64_t mdx_cookie(struct mdx *c, struct mdx_key dir, const char *name,
 	return found == FOUND_NAME ? r.cookie : cookie;
 }
 
-uint32_t mdx_complete_left(struct mdx *c, struct mdx_key dir)
+/* What a directory has more than a stat tier entry, in an RCU read section, and
+ * the state of its names before it is looked at; NULL: it has no names. */
+static const struct ext *find_ext(struct mdx *c, struct mdx_key dir,
+				  uint64_t *state)
 {
-	uint32_t left = 0;
 	struct tree t;
 	struct snap s;
-	uint64_t hash, state;
+	uint64_t hash;
 
 	if (!key_sane(dir))
-		return 0;
+		return NULL;
 	hash = hash_of(c, dir);
-	rcu_enter();
 	while (get_snap(c, dir, hash, &s) && s.state & ENTRY_FILE) {
-		uint32_t until;
+		if (open_tree(c, &s, &t, state))
+			return t.ext;
+	}
+	return NULL;
+}
 
-		if (!open_tree(c, &s, &t, &state))
-			continue;
-		until = atomic_load_explicit(&t.ext->names_until,
-					     memory_order_acquire);
-		if (state & NAMES_COMPLETE && cache_fresh(c, until))
+uint32_t mdx_complete_left(struct mdx *c, struct mdx_key dir)
+{
+	const struct ext *x;
+	uint32_t left = 0;
+	uint64_t state;
+
+	rcu_enter();
+	x = find_ext(c, dir, &state);
+	if (x && state & NAMES_COMPLETE) {
+		uint32_t until = atomic_load_explicit(&x->names_until,
+						      memory_order_acquire);
+
+		if (cache_fresh(c, until))
 			left = cache_left_ms(c, until);
-		break;
 	}
 	rcu_leave();
 	return left;
@@ -243,22 +255,15 @@ bool mdx_is_complete(struct mdx *c, struct mdx_key dir)
 
 bool mdx_names_changed(struct mdx *c, struct mdx_key dir, uint64_t *ago_ms)
 {
+	const struct ext *x;
 	uint32_t changed = 0;
-	struct tree t;
-	struct snap s;
-	uint64_t hash, state;
+	uint64_t state;
 
-	if (!key_sane(dir))
-		return false;
-	hash = hash_of(c, dir);
 	rcu_enter();
-	while (get_snap(c, dir, hash, &s) && s.state & ENTRY_FILE) {
-		if (!open_tree(c, &s, &t, &state))
-			continue;
-		changed = atomic_load_explicit(&t.ext->changed,
-					       memory_order_relaxed);
-		break;
-	}
+	x = find_ext(c, dir, &state);
+	if (x)
+		changed =
+			atomic_load_explicit(&x->changed, memory_order_relaxed);
 	rcu_leave();
 	*ago_ms = (uint64_t)(cache_tick(c) - changed) * TICK_MS;
 	return changed != 0;
