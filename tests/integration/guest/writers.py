@@ -37,18 +37,26 @@ def append_synced(path, seconds, how):
 def make_names(path, seconds):
     """Make files by writing under another name and renaming.
 
-    Returns [files acknowledged, longest wait in seconds].
+    A server that dies between a rename and its reply leaves the client to
+    send it again, to one that knows nothing of the first: there is no such
+    file any more. Such a rename counts as acknowledged, so that the caller
+    finds its file or not, and is counted.
+
+    Returns [files acknowledged, longest wait in seconds, renames sent again].
     """
     os.mkdir(path)
     end = time.monotonic() + seconds
-    number, longest = 0, 0
+    number, longest, again = 0, 0, 0
     while time.monotonic() < end:
         begin = time.monotonic()
         fd = os.open(f"{path}/new", os.O_CREAT | os.O_WRONLY)
         os.write(fd, record(number))
         os.fsync(fd)
         os.close(fd)
-        os.rename(f"{path}/new", f"{path}/{number}")
+        try:
+            os.rename(f"{path}/new", f"{path}/{number}")
+        except FileNotFoundError:
+            again += 1
         longest = max(longest, time.monotonic() - begin)
         number += 1
-    return [number, longest]
+    return [number, longest, again]
