@@ -330,18 +330,26 @@ void scale_cache_leave(struct scale_export *exp)
 		usleep(1000);
 }
 
+static struct scale_pooled *new_pooled(const struct scale_export *exp,
+				       struct fsal_obj_handle *sub)
+{
+	struct scale_pooled *pooled = gsh_malloc(sizeof(*pooled));
+
+	pooled->sub = sub;
+	pooled->slot = exp->slot;
+	return pooled;
+}
+
 fsal_status_t scale_pool_add(struct scale_export *exp, struct mdx_key key,
 			     struct fsal_obj_handle *sub,
 			     struct mdx_handle **handle)
 {
-	struct scale_pooled *pooled = gsh_malloc(sizeof(*pooled));
+	struct scale_pooled *pooled = new_pooled(exp, sub);
 	fsal_status_t status = fsalstat(ERR_FSAL_NO_ERROR, 0);
 	struct fsal_export *above;
 	struct fsal_obj_handle *old;
 	int rc;
 
-	pooled->sub = sub;
-	pooled->slot = exp->slot;
 	rc = mdx_pool_add(SCALE.cache, key, pooled, exp->handle_bytes, 0,
 			  handle);
 	if (rc == 0)
@@ -361,6 +369,17 @@ fsal_status_t scale_pool_add(struct scale_export *exp, struct mdx_key key,
 	if (FSAL_IS_ERROR(status))
 		mdx_pool_put(SCALE.cache, *handle);
 	return status;
+}
+
+bool scale_pool_offer(struct scale_export *exp, struct mdx_key key,
+		      struct fsal_obj_handle *sub)
+{
+	struct scale_pooled *pooled = new_pooled(exp, sub);
+	int rc = mdx_pool_offer(SCALE.cache, key, pooled, exp->handle_bytes, 0);
+
+	if (rc != 0)
+		gsh_free(pooled);
+	return rc == 0;
 }
 
 uint64_t scale_pool_room(const struct scale_export *exp)

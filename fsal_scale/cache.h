@@ -108,6 +108,16 @@ fsal_status_t scale_pool_add(struct scale_export *exp, struct mdx_key key,
 			     struct fsal_obj_handle *sub,
 			     struct mdx_handle **handle);
 
+/**
+ * @brief Leave an object with the handle pool, if there is room for it
+ *
+ * It is not in use, evicts nothing, and is the first to be evicted.
+ *
+ * @return true when @a sub was taken over.
+ */
+bool scale_pool_offer(struct scale_export *exp, struct mdx_key key,
+		      struct fsal_obj_handle *sub);
+
 /** @brief So many objects of this export's backend fit into the pool. */
 uint64_t scale_pool_room(const struct scale_export *exp);
 

@@ -177,7 +177,7 @@ static enum fsal_dir_result pass_cb(const char *name,
 {
 	struct passing *p = dir_state;
 	struct scale_found found = {
-		.sub = sub, .attrs = attrs, .ticket = p->ticket, .passing = true
+		.sub = sub, .attrs = attrs, .ticket = p->ticket, .listed = true
 	};
 	struct fsal_export *below = scale_enter(p->self);
 	enum fsal_dir_result result;

@@ -213,8 +213,9 @@ struct scale_obj *scale_obj_adopt(struct scale_export *exp,
 		self->own = found->sub;
 		return self;
 	}
-	if (found->passing) {
-		release_sub(exp, found->sub);
+	if (found->listed) {
+		if (!scale_pool_offer(exp, scale_obj_key(self), found->sub))
+			release_sub(exp, found->sub);
 		return self;
 	}
 	status = scale_pool_add(exp, scale_obj_key(self), found->sub, &handle);

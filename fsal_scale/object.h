@@ -144,8 +144,8 @@ struct scale_found {
 	const struct fsal_attrlist *attrs;
 	/** taken before the backend was asked; 0: store nothing */
 	uint64_t ticket;
-	/** leave it out of the handle pool: it is one of many */
-	bool passing;
+	/** one of many: the handle pool takes it only where it has room */
+	bool listed;
 };
 
 /**

@@ -145,8 +145,8 @@ static enum fsal_dir_result scan_cb(const char *name,
 	struct scale_found found = { .sub = sub,
 				     .attrs = attrs,
 				     .ticket = p->population.ticket,
-				     .passing = !p->exp->keeps_listed ||
-						p->scan->names >= p->held };
+				     .listed = !p->exp->keeps_listed ||
+					       p->scan->names >= p->held };
 	struct fsal_export *below;
 	struct scale_obj *obj;
 	struct mdx_key dir = scale_obj_key(p->dir);

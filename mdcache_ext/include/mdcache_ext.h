@@ -472,6 +472,13 @@ int mdx_pool_get(struct mdx *c, struct mdx_key key, struct mdx_handle **h);
  * -ENOMEM: `object` is still the caller's. */
 int mdx_pool_add(struct mdx *c, struct mdx_key key, void *object,
 		 uint64_t charge, uint32_t fds, struct mdx_handle **h);
+/* Leaves an object with the pool if it has room for it: nothing is evicted for
+ * its sake, and until it is used it is the first to go. For those of which many
+ * come at once and few will be used.
+ * -EEXIST: there is one of that key. -ENOSPC: no room. -ENOMEM. With any of
+ * these `object` is still the caller's. */
+int mdx_pool_offer(struct mdx *c, struct mdx_key key, void *object,
+		   uint64_t charge, uint32_t fds);
 void *mdx_handle_object(const struct mdx_handle *h);
 /* The object, in use by the caller, has `fds` descriptors open now. */
 void mdx_pool_set_fds(struct mdx *c, struct mdx_handle *h, uint32_t fds);

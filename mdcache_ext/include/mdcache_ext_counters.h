@@ -59,7 +59,9 @@
 	X(POOL_HIT, "pool_hit", "handles found in the pool")                   \
 	X(POOL_MISS, "pool_miss", "handles not found in the pool")             \
 	X(POOL_EVICT, "pool_evict", "handles evicted from the pool")           \
-	X(POOL_MERGE, "pool_merge", "handles given to the pool twice")
+	X(POOL_MERGE, "pool_merge", "handles given to the pool twice")         \
+	X(POOL_OFFER, "pool_offer", "handles that the pool had room for")      \
+	X(POOL_FULL, "pool_full", "handles that it had no room for")
 
 enum mdx_counter {
 #define MDX_COUNTER_ENUM(symbol, name, meaning) MDX_C_##symbol,

@@ -26,6 +26,25 @@ void pool_destroy(struct pool *p)
 	pthread_mutex_destroy(&p->lock);
 }
 
+static struct mdx_handle *new_handle(struct mdx *c, struct mdx_key key,
+				     void *object, uint64_t charge,
+				     uint32_t fds)
+{
+	struct mdx_handle *h = mem_alloc(sizeof(*h) + key.len);
+
+	if (!h)
+		return NULL;
+	h->release.callback = c->params.handle_release;
+	h->release.object = object;
+	h->hash = hash_of(c, key);
+	h->charge = charge;
+	h->fds = fds;
+	h->backend = key.backend;
+	h->key_len = key.len;
+	memcpy(h->key, key.bytes, key.len);
+	return h;
+}
+
 /* --- Under the lock ------------------------------------------------------ */
 
 static struct mdx_handle **bucket(struct pool *p, uint64_t hash)
@@ -72,6 +91,22 @@ static void list_add(struct pool *p, struct mdx_handle *h)
 	else
 		l->oldest = h;
 	l->newest = h;
+	p->unused_fds += h->fds;
+}
+
+/* As if it had been used before all others. */
+static void list_add_oldest(struct pool *p, struct mdx_handle *h)
+{
+	struct unused *l = list_of(p, h);
+
+	h->used = 0;
+	h->older = NULL;
+	h->newer = l->oldest;
+	if (l->oldest)
+		l->oldest->older = h;
+	else
+		l->newest = h;
+	l->oldest = h;
 	p->unused_fds += h->fds;
 }
 
@@ -166,6 +201,16 @@ static void use(struct pool *p, struct mdx_handle *h)
 		list_take(p, h);
 }
 
+static void enter(struct pool *p, struct mdx_handle *h)
+{
+	h->chain = *bucket(p, h->hash);
+	*bucket(p, h->hash) = h;
+	p->fds += h->fds;
+	p->charge += h->charge;
+	if (p->count++ > p->bucket_mask)
+		grow_buckets(p);
+}
+
 /* --- Interface ----------------------------------------------------------- */
 
 int mdx_pool_get(struct mdx *c, struct mdx_key key, struct mdx_handle **h)
@@ -190,25 +235,15 @@ int mdx_pool_add(struct mdx *c, struct mdx_key key, void *object,
 {
 	struct pool *p = &c->pool;
 	struct mdx_handle *fresh;
-	uint64_t hash;
 
 	if (!key_sane(key))
 		return -EINVAL;
-	fresh = mem_alloc(sizeof(*fresh) + key.len);
+	fresh = new_handle(c, key, object, charge, fds);
 	if (!fresh)
 		return -ENOMEM;
-	hash = hash_of(c, key);
-	fresh->release.callback = c->params.handle_release;
-	fresh->release.object = object;
-	fresh->hash = hash;
-	fresh->charge = charge;
-	fresh->fds = fds;
 	fresh->users = 1;
-	fresh->backend = key.backend;
-	fresh->key_len = key.len;
-	memcpy(fresh->key, key.bytes, key.len);
 	pthread_mutex_lock(&p->lock);
-	*h = find(p, key, hash);
+	*h = find(p, key, fresh->hash);
 	if (*h) {
 		use(p, *h);
 		pthread_mutex_unlock(&p->lock);
@@ -216,16 +251,44 @@ int mdx_pool_add(struct mdx *c, struct mdx_key key, void *object,
 		count(&c->counters, MDX_C_POOL_MERGE);
 		return -EEXIST;
 	}
-	fresh->chain = *bucket(p, hash);
-	*bucket(p, hash) = fresh;
-	p->fds += fds;
-	p->charge += charge;
-	if (p->count++ > p->bucket_mask)
-		grow_buckets(p);
+	enter(p, fresh);
 	trim(c);
 	pthread_mutex_unlock(&p->lock);
 	*h = fresh;
 	return 0;
+}
+
+int mdx_pool_offer(struct mdx *c, struct mdx_key key, void *object,
+		   uint64_t charge, uint32_t fds)
+{
+	struct pool *p = &c->pool;
+	struct mdx_handle *fresh;
+	int rc = 0;
+
+	if (!key_sane(key))
+		return -EINVAL;
+	pthread_mutex_lock(&p->lock);
+	if (p->count >= p->limits.max_handles ||
+	    p->charge + charge > p->limits.max_charge ||
+	    p->unused_fds + fds > p->limits.max_fds) {
+		rc = -ENOSPC;
+	} else if (find(p, key, hash_of(c, key))) {
+		rc = -EEXIST;
+	} else {
+		fresh = new_handle(c, key, object, charge, fds);
+		if (fresh) {
+			enter(p, fresh);
+			list_add_oldest(p, fresh);
+		} else {
+			rc = -ENOMEM;
+		}
+	}
+	pthread_mutex_unlock(&p->lock);
+	if (rc == 0)
+		count(&c->counters, MDX_C_POOL_OFFER);
+	else if (rc == -ENOSPC)
+		count(&c->counters, MDX_C_POOL_FULL);
+	return rc;
 }
 
 void *mdx_handle_object(const struct mdx_handle *h)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-3.0-or-later */
 /*
  * The handle pool: the few backend objects that operations have needed lately,
- * found by key. Least recently used ones go first, of those not in use; the
- * limits (objects, descriptors, estimated bytes) may be passed only by what is
+ * found by key, and as many of those that listings brought as there is room
+ * for. Least recently used ones go first, of those not in use; the limits (objects, descriptors, estimated bytes) may be passed only by what is
  * in use. One lock: each use of a handle is a call to the backend, which takes
  * many times as long as what is done here.
  */

@@ -61,20 +61,58 @@ static uint64_t pool_bound(struct actor *a, unsigned int object)
 	return load(&a->run->pool_bound[object]);
 }
 
+static struct handle *new_handle(unsigned int object)
+{
+	struct handle *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return NULL;
+	h->magic = ALIVE;
+	h->object = object;
+	atomic_init(&h->added, UINT64_MAX);
+	atomic_init(&h->in_use, 0);
+	return h;
+}
+
+static void offer(struct actor *a, unsigned int object)
+{
+	struct run *run = a->run;
+	struct handle *h = new_handle(object);
+	struct mdx_usage before, after;
+	int r;
+
+	if (!h)
+		return;
+	mdx_usage(run->engine.c, &before);
+	/* It may be gone before the call returns, so it is never stamped. */
+	r = mdx_pool_offer(run->engine.c, key_of(a, object), h,
+			   300 + random_below(&a->rng, 500),
+			   random_below(&a->rng, 3));
+	if (r == 0) {
+		atomic_fetch_add_explicit(&run->handles_given, 1,
+					  MODEL_EXCHANGE);
+	} else {
+		free(h);
+		if (r != -EEXIST && r != -ENOSPC && r != -ENOMEM)
+			wrong(a, "mdx_pool_offer of object %u: %d", object, r);
+	}
+	mdx_usage(run->engine.c, &after);
+	if (run->exact && after.handles != before.handles + (r == 0))
+		wrong(a, "an offer (%d) makes %u handles %u", r,
+		      (unsigned int)before.handles,
+		      (unsigned int)after.handles);
+}
+
 static void add(struct actor *a, unsigned int object)
 {
 	struct run *run = a->run;
-	struct handle *h = calloc(1, sizeof(*h));
+	struct handle *h = new_handle(object);
 	uint64_t bound = pool_bound(a, object);
 	struct mdx_handle *mh;
 	int r;
 
 	if (!h)
 		return;
-	h->magic = ALIVE;
-	h->object = object;
-	atomic_init(&h->added, UINT64_MAX);
-	atomic_init(&h->in_use, 0);
 	r = mdx_pool_add(run->engine.c, key_of(a, object), h,
 			 300 + random_below(&a->rng, 500),
 			 random_below(&a->rng, 3), &mh);
@@ -143,8 +181,10 @@ void do_pool(struct actor *a)
 		limit(a);
 	} else if (what < 20) {
 		drop(a, object);
-	} else if (what < 80) {
+	} else if (what < 60) {
 		add(a, object);
+	} else if (what < 90) {
+		offer(a, object);
 	} else {
 		bound = pool_bound(a, object);
 		r = mdx_pool_get(a->run->engine.c, key_of(a, object), &mh);

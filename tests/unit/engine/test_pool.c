@@ -97,6 +97,45 @@ static void test_limits(void)
 	mdx_destroy(c);
 }
 
+static int offer(struct mdx *c, unsigned int n, uint64_t charge, uint32_t fds)
+{
+	return mdx_pool_offer(c, test_key(n), &object[n], charge, fds);
+}
+
+static void test_offer(void)
+{
+	struct mdx *c = new_cache(4, 2, 100);
+	unsigned int before = atomic_load(&test_released);
+	struct mdx_handle *h;
+	struct mdx_usage u;
+
+	add(c, 1, 10, 0);
+	CU_ASSERT_EQUAL(offer(c, 1, 10, 0), -EEXIST);
+	CU_ASSERT_EQUAL(offer(c, 2, 10, 0), 0);
+	CU_ASSERT_EQUAL(offer(c, 3, 10, 1), 0);
+	CU_ASSERT_EQUAL(offer(c, 4, 71, 0), -ENOSPC);
+	CU_ASSERT_EQUAL(offer(c, 4, 10, 2), -ENOSPC);
+	CU_ASSERT_EQUAL(offer(c, 4, 10, 0), 0);
+	CU_ASSERT_EQUAL(offer(c, 5, 0, 0), -ENOSPC);
+	mdx_usage(c, &u);
+	CU_ASSERT_EQUAL(u.handles, 4);
+	CU_ASSERT_EQUAL(u.charge, 40);
+	CU_ASSERT_EQUAL(u.fds, 1);
+	/* What was never used goes before what was used long ago. */
+	CU_ASSERT_EQUAL(mdx_pool_get(c, test_key(2), &h), 0);
+	mdx_pool_put(c, h);
+	add(c, 6, 10, 0);
+	add(c, 7, 10, 0);
+	CU_ASSERT(has(c, 1) && has(c, 2) && has(c, 6) && has(c, 7));
+	mdx_quiesce(c);
+	CU_ASSERT_EQUAL(atomic_load(&test_released), before + 2);
+	CU_ASSERT_EQUAL(mdx_pool_drop(c, test_key(2)), 0);
+	CU_ASSERT_EQUAL(offer(c, 2, 10, 0), 0);
+	CU_ASSERT(has(c, 2));
+	mdx_destroy(c);
+	CU_ASSERT_EQUAL(atomic_load(&test_released), before + 7);
+}
+
 static void test_drop(void)
 {
 	struct mdx *c = new_cache(100, 100, 1000);
@@ -161,6 +200,7 @@ int main(void)
 {
 	CU_TestInfo tests[] = { { "use and eviction", test_use },
 				{ "each limit", test_limits },
+				{ "offers", test_offer },
 				{ "dropping", test_drop },
 				{ "many", test_many },
 				CU_TEST_INFO_NULL };

@@ -123,6 +123,14 @@ void empty_pool(void)
 	mdx_quiesce(SCALE.cache);
 }
 
+void limit_pool(uint32_t handles)
+{
+	const struct mdx_pool_limits limits = { handles, 8192, 16 << 20 };
+
+	mdx_pool_set_limits(SCALE.cache, &limits);
+	mdx_quiesce(SCALE.cache);
+}
+
 void evict(struct fsal_obj_handle *obj)
 {
 	mdx_forget(SCALE.cache, scale_obj_key(scale_obj(obj)));

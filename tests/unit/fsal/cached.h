@@ -40,6 +40,9 @@ void end(void);
 /** @brief Let go of the backend's objects that nobody uses. */
 void empty_pool(void);
 
+/** @brief Let so many of them stay that nobody uses. */
+void limit_pool(uint32_t handles);
+
 /** @brief Forget one object, as eviction does. */
 void evict(struct fsal_obj_handle *obj);
 

@@ -172,24 +172,32 @@ static void begin_told(void)
 	exp->fresh.negative_ms = 60000;
 }
 
-/* An up-call comes only for what is held. */
+/* An up-call comes only for what is held, so that what is listed is held, and
+ * not only where the pool has room.
+ */
 static void test_listed_is_held(void)
 {
-	unsigned int before;
+	struct fsal_obj_handle *used;
 
-	for (char name[] = "a"; name[0] <= 'j'; name[0]++)
-		tree_make(tree.root, name, REGULAR_FILE);
-	begin("");
-	empty_pool();
-	learn(root);
-	before = tree.objects;
-	end();
 	for (char name[] = "a"; name[0] <= 'j'; name[0]++)
 		tree_make(tree.root, name, REGULAR_FILE);
 	begin_told();
 	empty_pool();
+	used = find(root, "j");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(used);
+	OK(truncate_to(used, 0));
+	limit_pool(9);
 	learn(root);
-	CU_ASSERT_EQUAL(tree.objects, before + 10);
+	mdx_quiesce(SCALE.cache);
+	CU_ASSERT_EQUAL(tree.objects, 9);
+	/* Listed last, it is held; what was listed first had to go. */
+	COSTS(1, OK(truncate_to(used, 0)));
+	drop(used);
+	used = find(root, "a");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(used);
+	COSTS(2, OK(truncate_to(used, 0)));
+	drop(used);
+	limit_pool(16384);
 	end();
 }
 

@@ -159,6 +159,42 @@ static void test_large(void)
 	end();
 }
 
+static void change_file(const char *name, unsigned int calls)
+{
+	struct fsal_obj_handle *f = find(root, name);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	COSTS(calls, OK(truncate_to(f, 0)));
+	drop(f);
+}
+
+/* A file that was listed needs no object made for its first use, as far as
+ * the pool has room: what is in use there stays.
+ */
+static void test_objects(void)
+{
+	make_files(0, 9);
+	begin("");
+	empty_pool();
+	learn(root);
+	CU_ASSERT_EQUAL(tree.objects, 11);
+	change_file("f7", 1);
+	empty_pool();
+	change_file("f0", 2);
+	change_file("f1", 2);
+	limit_pool(4);
+	forget_names();
+	learn(root);
+	mdx_quiesce(SCALE.cache);
+	CU_ASSERT_EQUAL(tree.objects, 4);
+	change_file("f0", 1);
+	change_file("f1", 1);
+	change_file("f2", 1);
+	change_file("f3", 2);
+	limit_pool(16384);
+	end();
+}
+
 /* The backend gives a few names at a time. */
 static void test_batches(void)
 {
@@ -474,6 +510,7 @@ int main(void)
 		{ "warm", test_warm },
 		{ "empty", test_empty },
 		{ "large", test_large },
+		{ "the backend's objects", test_objects },
 		{ "a backend that gives batches", test_batches },
 		{ "a backend that goes on by name", test_by_name },
 		{ "where nothing is kept", test_nothing_kept },
