@@ -2,8 +2,9 @@
 /*
  * The handle pool: the few backend objects that operations have needed lately,
  * found by key, and as many of those that listings brought as there is room
- * for. Least recently used ones go first, of those not in use; the limits (objects, descriptors, estimated bytes) may be passed only by what is
- * in use. One lock: each use of a handle is a call to the backend, which takes
+ * for. Least recently used ones go first, of those not in use; the limits
+ * (objects, descriptors, estimated bytes) may be passed only by what is in
+ * use. One lock: each use of a handle is a call to the backend, which takes
  * many times as long as what is done here.
  */
 #ifndef MDX_POOL_H
