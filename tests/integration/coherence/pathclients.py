@@ -120,8 +120,22 @@ class KernelMount(PathClient):
         answer = self._ask(step)
         if answer["errno"] == errno.ESTALE:
             # It had something of that name once, and knows better now.
+            self._look_up_names(step)
             answer = self._ask(step)
         return answer
+
+    def _look_up_names(self, step):
+        """Those of a rename between directories, one of which was moved.
+
+        By another client, which this one sees when it looks the name up; yet
+        while it renames it cannot move its own entry, and so says ESTALE each
+        time (Linux, fs/dcache.c: __d_unalias).
+        """
+        if step["op"] == "rename":
+            for end in ("", "to_"):
+                self._ask({"op": "lookup", "client": step["client"],
+                           "directory": step[end + "directory"],
+                           "name": step[end + "name"]})
 
     def _ask(self, step):
         self._stream.write(json.dumps(step).encode() + b"\n")
