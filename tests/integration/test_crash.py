@@ -18,9 +18,10 @@ from writers import RECORD, record      # noqa: E402
 VERSIONS = ("3", "4.0", "4.1")
 SECONDS = 25
 KILLS = (4, 13)     # seconds after the start
-# The longest that a client may wait: the grace period, and what its own
-# back-off (doubled up to 15 s) adds when it is told GRACE.
-RECOVER = 30
+# The longest that a client may wait: from the first kill to the last, the
+# grace period, and what its own back-off (doubled up to 15 s) adds when it is
+# told GRACE.
+RECOVER = 40
 SETTINGS = {"nfsv4": "Lease_Lifetime = 5; Grace_Period = 6;"}
 
 

@@ -20,9 +20,10 @@ def append_synced(path, seconds, how):
     flags = os.O_CREAT | os.O_WRONLY | os.O_APPEND
     if how == "O_SYNC":
         flags |= os.O_SYNC
+    begin = time.monotonic()
     fd = os.open(path, flags)
+    number, longest = 0, time.monotonic() - begin
     end = time.monotonic() + seconds
-    number, longest = 0, 0
     while time.monotonic() < end:
         begin = time.monotonic()
         assert os.write(fd, record(number)) == RECORD
@@ -44,9 +45,10 @@ def make_names(path, seconds):
 
     Returns [files acknowledged, longest wait in seconds, renames sent again].
     """
+    begin = time.monotonic()
     os.mkdir(path)
+    number, longest, again = 0, time.monotonic() - begin, 0
     end = time.monotonic() + seconds
-    number, longest, again = 0, 0, 0
     while time.monotonic() < end:
         begin = time.monotonic()
         fd = os.open(f"{path}/new", os.O_CREAT | os.O_WRONLY)
